@@ -1,0 +1,114 @@
+// Request: one call to the Kubernetes API as a value: what is wanted, not how it is
+// sent. Bodies of the client turn it into HTTP or hand it to a store. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "kube/json.h"
+#include "kube/meta.h"
+#include "kube/selector.h"
+
+namespace trainyard::kube {
+
+enum class PatchKind { kJson, kMerge, kStrategic };
+enum class Propagation { kBackground, kForeground, kOrphan };
+
+struct Get {
+  std::string name;
+  bool operator==(const Get&) const = default;
+};
+
+struct List {
+  LabelSelector labels;
+  FieldSelector fields;
+  int64_t limit = 0;           // 0: all
+  std::string continue_token;  // of the page before
+  std::string version;         // resourceVersion; "" for the newest, "0" for any
+  bool operator==(const List&) const = default;
+};
+
+struct Watch {
+  LabelSelector labels;
+  FieldSelector fields;
+  std::string version;  // from just after this one
+  bool bookmarks = true;
+  bool send_initial_events = false;  // a streaming list: resourceVersionMatch=NotOlderThan
+  int64_t timeout_seconds = 0;       // 0: the server decides
+  bool operator==(const Watch&) const = default;
+};
+
+struct Create {
+  json::object body;
+  bool operator==(const Create&) const = default;
+};
+
+// Replaces the object; body's metadata.resourceVersion, when set, is a precondition.
+struct Update {
+  json::object body;
+  bool operator==(const Update&) const = default;
+};
+
+struct UpdateStatus {
+  json::object body;
+  bool operator==(const UpdateStatus&) const = default;
+};
+
+struct Patch {
+  std::string name;
+  PatchKind kind = PatchKind::kMerge;
+  json::value body;
+  bool status = false;  // on the status subresource
+  bool operator==(const Patch&) const = default;
+};
+
+struct DeleteOptions {
+  std::string uid;      // precondition, "" for none
+  std::string version;  // precondition, "" for none
+  Propagation propagation = Propagation::kBackground;
+  std::optional<int64_t> grace_seconds;
+  bool operator==(const DeleteOptions&) const = default;
+};
+
+struct Delete {
+  std::string name;
+  DeleteOptions options;
+  bool operator==(const Delete&) const = default;
+};
+
+struct DeleteCollection {
+  LabelSelector labels;
+  FieldSelector fields;
+  DeleteOptions options;
+  bool operator==(const DeleteCollection&) const = default;
+};
+
+using Verb = std::variant<Get, List, Watch, Create, Update, UpdateStatus, Patch, Delete, DeleteCollection>;
+
+struct Request {
+  Resource resource;
+  std::string ns;  // "" for all namespaces, and for kinds that have none
+  Verb verb;
+  bool operator==(const Request&) const = default;
+};
+
+// The URL's path and query: "/api/v1/namespaces/a/pods?labelSelector=app%3Db".
+std::string path_of(const Request& request);
+// "GET", "POST", "PUT", "PATCH", "DELETE".
+std::string_view method_of(const Request& request);
+// What is sent, if anything; for a delete its options.
+std::optional<json::value> body_of(const Request& request);
+// "application/json" or the patch's own type; "" when there is no body.
+std::string_view content_type_of(const Request& request);
+// "delete pods a/b", for errors and logs.
+std::string to_string(const Request& request);
+
+std::string_view name_of(Propagation propagation);
+
+// Everything but letters, digits and "-._~" as %XX.
+std::string percent_encode(std::string_view text);
+
+}  // namespace trainyard::kube
