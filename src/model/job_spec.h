@@ -102,6 +102,8 @@ struct Role {
   // Task rules first, then the job's; what none matches is `otherwise`.
   std::vector<Rule> rules;
   Action otherwise;
+  // Instead of `otherwise` for the one replica that a MainReplica success rule names.
+  std::optional<Action> otherwise_main;
   int min_available = 0;               // for dependants, and for the tally
   bool has_min_available = false;      // the user wrote it: without it dependants do not wait
   int partition_size = 0;              // 0: no partitions
@@ -143,6 +145,9 @@ using SuccessRule = std::variant<MainReplica, WholeRole, Tally, NoSuccess>;
 struct Budget {
   std::optional<int> restarts_max;  // none: no limit
   bool in_place_ends_at_limit = true;
+  // A restart that the budget refuses fails the job. If false, the role's otherwise
+  // (or otherwise_main) answers the failure instead, with cause kBudgetSpent.
+  bool spent_fails_job = true;
 
   bool operator==(const Budget&) const = default;
 };
