@@ -1,0 +1,40 @@
+// Checks that every dialect makes of a manifest: its metadata, its pod templates, the
+// names its children will have, the annotations that are ours. Pure; each problem is
+// written to the Reader's list with its path. Nothing here throws, whatever the shape.
+// Fields that nobody here reads are never a problem: they survive and are passed on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dialect/shared/reader.h"
+#include "model/job_spec.h"
+
+namespace trainyard::dialect {
+
+// What a job's name must be: children that are Services ask for the first.
+enum class NameRule { kDns1035Label, kDns1123Label, kDns1123Subdomain };
+
+// "" when the name fits the rule, else what is wrong with it in Kubernetes' words.
+std::string name_fault(std::string_view name, NameRule rule);
+
+// metadata: there, with a name (or generateName) that fits, a namespace that is a DNS
+// label, labels and annotations that are maps of strings.
+void check_metadata(const Reader& root, NameRule rule = NameRule::kDns1035Label);
+
+// A PodTemplateSpec. `main_container` must be among its containers unless it is "".
+void check_template(const Reader& pod_template, std::string_view main_container);
+
+// The name of the role's last replica, <prefix>-<role>-<replicas-1>, names a Service:
+// it must be a DNS label. Does nothing when replicas is 0. The problem is written at
+// `where`. A prefix that is itself no label was reported by check_metadata already, so only
+// the length is looked at then.
+void check_child_names(const Reader& where, std::string_view prefix, std::string_view role, int replicas);
+
+// The annotation trainyard.dev/restart-scope of the job: pod, role or job.
+std::optional<model::Scope> restart_scope(const Reader& root);
+// The annotation trainyard.dev/hold-deletion: "true" or "false"; anything else is a problem.
+bool holds_deletion(const Reader& root);
+
+}  // namespace trainyard::dialect
