@@ -1,0 +1,79 @@
+# The two commands: `make run` shows Trainyard at work, `make test` proves it.
+# Everything is built under build/<preset>; `make help` lists the rest.
+
+JOBS ?= 2
+PRESET ?= release
+SEEDS ?= 100000
+SECONDS ?= 60
+RELEASE := build/release
+CXX_FILES = $(shell git ls-files '*.cc' '*.h')
+
+.DEFAULT_GOAL := help
+.PHONY: run test test-sanitizers test-mutants bench fuzz soak format lint build clean help
+
+help:
+	@echo 'make run               install what is missing, build, explain an example job and simulate a few'
+	@echo 'make test              install what is missing, build, run every test that needs no other toolchain'
+	@echo 'make test-sanitizers   the same tests with address and undefined-behaviour sanitizers, then with the thread sanitizer'
+	@echo 'make test-mutants      build the deliberate defects of tests/mutants; the tests must catch each'
+	@echo 'make soak SEEDS=n      simulate n seeds (default $(SEEDS))'
+	@echo 'make fuzz SECONDS=n    run each fuzz target for n seconds (default $(SECONDS); needs clang)'
+	@echo 'make bench             measure'
+	@echo 'make build PRESET=p    build only; presets: release debug asan tsan fuzz'
+	@echo 'make format            rewrite all sources with clang-format'
+	@echo 'make lint              clang-format and clang-tidy, complaining only'
+	@echo 'make clean             remove build/'
+
+build:
+	@tools/setup
+	@tools/build $(PRESET) $(JOBS)
+
+run:
+	@tools/setup
+	@tools/build release $(JOBS) trainyard
+	@tools/demo $(RELEASE)/trainyard
+
+test:
+	@tools/setup
+	@tools/build release $(JOBS)
+	@tools/run-tests release $(JOBS)
+
+test-sanitizers:
+	@tools/setup
+	@echo 'test-sanitizers: builds everything twice, in build/asan and build/tsan (some 20 minutes on 2 cores), and runs the tests of each.'
+	@tools/build asan $(JOBS)
+	@tools/run-tests asan $(JOBS)
+	@tools/build tsan $(JOBS)
+	@tools/run-tests tsan $(JOBS)
+
+test-mutants:
+	@tools/setup
+	@echo 'test-mutants: builds the tests once per defect in tests/mutants, in build/mutants; each defect must make a test fail.'
+	@tests/mutants/run $(JOBS)
+
+bench:
+	@tools/setup
+	@tools/build release $(JOBS) bench
+	@tools/bench $(RELEASE)
+
+fuzz:
+	@tools/setup fuzz
+	@echo 'fuzz: builds the fuzz targets with clang in build/fuzz and runs each for $(SECONDS) s; findings stay in build/fuzz/findings.'
+	@tools/build fuzz $(JOBS) fuzzers
+	@tools/fuzz $(SECONDS) $(JOBS)
+
+soak:
+	@tools/setup
+	@tools/build release $(JOBS) trainyard
+	@tools/soak $(RELEASE)/trainyard $(SEEDS) $(JOBS)
+
+format:
+	@tools/setup lint
+	@clang-format -i $(CXX_FILES)
+
+lint:
+	@tools/setup lint
+	@tools/lint $(JOBS)
+
+clean:
+	rm -rf build
