@@ -135,6 +135,8 @@ struct Note {
   Cause cause;
   std::string reason;
   std::string text;  // an error message, an action's name
+  int attempt = 0;   // of kPodCreated: above 0 when the replica was there before
+  std::optional<Time> at;  // of kJobRunning: when
 
   bool operator==(const Note&) const = default;
 };
