@@ -56,7 +56,8 @@ struct Action {
 // What can happen to a replica, a role or the job that a rule may answer.
 enum class Trigger {
   kFailed,         // a pod ended with a failure of its own
-  kDisrupted,      // a pod was evicted, preempted, deleted by somebody, lost with its node
+  kDisrupted,      // a pod was evicted, preempted, lost with its node: it ended, not by its own doing
+  kDeleted,        // somebody deleted a pod that had not ended; what no rule answers is made again
   kPending,        // a pod is pending (only with a delay)
   kRoleCompleted,  // every replica of the role has succeeded
   kRoleFailed,     // containers of the role were restarted in place too often

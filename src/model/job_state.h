@@ -89,6 +89,7 @@ struct DelayedAction {
 
 struct RoleState {
   int floor = 0;
+  int made = 0;                // replicas below this index have existed (see JobState::made_attempt)
   int restarts = 0;            // charged, of this role's replicas
   int completed_attempt = -1;  // kRoleCompleted was answered in this attempt
   int failed_attempt = -1;     // kRoleFailed was answered in this attempt
@@ -111,6 +112,9 @@ struct JobState {
   int resumes = 0;
   bool budget_refused = false;  // a restart was wanted and there was none left
   bool initialized = false;     // every child has existed at once
+  // All replicas below RoleState::made have existed at this attempt or a lower one, so
+  // one of them that is missing without an outcome was deleted by somebody.
+  int made_attempt = -1;
   // Stopped by a rule or a command, where the spec has no switch for it.
   RunMode asked_mode = RunMode::kRun;
   int gang_lost_attempt = -1;  // kGangLost was answered in this attempt

@@ -51,6 +51,7 @@ struct PodSeen {
 };
 
 struct ServiceSeen {
+  ReplicaId id;  // role is -1 when the spec has no such role any more
   std::string name;
   std::string uid;
 
@@ -102,7 +103,7 @@ struct Observation {
   bool deleting = false;
   bool has_finalizer = false;
   std::vector<PodSeen> pods;
-  std::vector<ServiceSeen> services;      // per replica only; sorted by name
+  std::vector<ServiceSeen> services;      // per replica only; sorted by id, then name
   std::vector<CompanionSeen> companions;  // sorted by kind, then name
   std::optional<GangSeen> gang;
   std::optional<TensorBoardSeen> tensorboard;
