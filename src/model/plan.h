@@ -137,6 +137,8 @@ struct Note {
   std::string text;  // an error message, an action's name
   int attempt = 0;   // of kPodCreated: above 0 when the replica was there before
   std::optional<Time> at;  // of kJobRunning: when
+  Action action;           // of kActionTaken and kCommandTaken
+  std::optional<Duration> delay;  // of kActionTaken: it will be taken that much later
 
   bool operator==(const Note&) const = default;
 };
