@@ -72,14 +72,15 @@ Rooms read_rooms(const fs::path& src) {
 const Room* room_of(const Rooms& rooms, std::string_view path) {
   for (size_t slash = path.rfind('/'); slash != std::string_view::npos && slash > 0;
        slash = path.rfind('/', slash - 1)) {
-    if (auto found = rooms.find(std::string(path.substr(0, slash))); found != rooms.end()) return &found->second;
+    if (auto found = rooms.find(std::string(path.substr(0, slash))); found != rooms.end())
+      return &found->second;
   }
   return nullptr;
 }
 
 // Whether `to` can be reached from `from` along the table.
-bool reaches(const std::map<std::string, const Room*>& by_name, const std::string& from, const std::string& to,
-             std::set<std::string>& seen) {
+bool reaches(const std::map<std::string, const Room*>& by_name, const std::string& from,
+             const std::string& to, std::set<std::string>& seen) {
   if (!seen.insert(from).second) return false;
   auto room = by_name.find(from);
   if (room == by_name.end()) return false;
@@ -95,7 +96,8 @@ void check_table(const Rooms& rooms, std::vector<Finding>& findings) {
   for (const auto& [folder, room] : rooms) {
     std::string file = folder + "/CMakeLists.txt";
     for (const std::string& required : room.may_include) {
-      if (!by_name.contains(required)) findings.push_back({file, 1, fmt::format("there is no room '{}'", required)});
+      if (!by_name.contains(required))
+        findings.push_back({file, 1, fmt::format("there is no room '{}'", required)});
     }
     std::set<std::string> seen;
     if (reaches(by_name, room.name, room.name, seen)) {
@@ -123,7 +125,8 @@ std::optional<std::string> wrong_library(const Room& from, std::string_view path
   return std::nullopt;
 }
 
-void check_file(const fs::path& src, const std::string& path, const Rooms& rooms, std::vector<Finding>& findings) {
+void check_file(const fs::path& src, const std::string& path, const Rooms& rooms,
+                std::vector<Finding>& findings) {
   const Room* room = room_of(rooms, path);
   if (room == nullptr) {
     findings.push_back({path, 1, "lies in no room: its folder has no trainyard_room()"});

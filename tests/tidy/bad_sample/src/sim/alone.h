@@ -1,0 +1,2 @@
+// A room without a README.
+#pragma once
