@@ -15,9 +15,9 @@ struct RoleCounts {
   int terminating = 0;  // its pod was asked to stop and has not ended
   int succeeded = 0;
   int failed = 0;
-  int unknown = 0;      // the node that has its pod does not answer
-  int missing = 0;      // it has no pod, and no outcome
-  int old = 0;          // pods of earlier attempts, and of replicas beyond the role's count
+  int unknown = 0;  // the node that has its pod does not answer
+  int missing = 0;  // it has no pod, and no outcome
+  int old = 0;      // pods of earlier attempts, and of replicas beyond the role's count
 
   bool operator==(const RoleCounts&) const = default;
 };

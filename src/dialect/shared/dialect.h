@@ -29,9 +29,9 @@ namespace trainyard::dialect {
 
 // What an operator of the cluster sets once, for all jobs.
 struct Settings {
-  std::string cluster_domain;          // appended to host names in TF_CONFIG; "" for none
-  bool evaluator_in_cluster = false;   // list the evaluator in TF_CONFIG.cluster, as Kubeflow 1.9 does
-  std::string default_clean_policy;    // of TFJobs: "" stands for Running
+  std::string cluster_domain;         // appended to host names in TF_CONFIG; "" for none
+  bool evaluator_in_cluster = false;  // list the evaluator in TF_CONFIG.cluster, as Kubeflow 1.9 does
+  std::string default_clean_policy;   // of TFJobs: "" stands for Running
   // Gang scheduling of TFJobs: the scheduler's name as Kubeflow's flag takes it
   // ("volcano", "kube-batch", any other: scheduler-plugins under that name), "" for off.
   std::string gang_scheduler;
@@ -41,12 +41,13 @@ struct Settings {
 
 // Keys of ours on pods and jobs, the same in every dialect.
 inline constexpr std::string_view kAttemptAnnotation = "trainyard.dev/attempt";  // on pods; absent means 0
-inline constexpr std::string_view kRestartScopeAnnotation = "trainyard.dev/restart-scope";  // on jobs: pod, role, job
+inline constexpr std::string_view kRestartScopeAnnotation =
+    "trainyard.dev/restart-scope";                                                  // on jobs: pod, role, job
 inline constexpr std::string_view kHoldAnnotation = "trainyard.dev/hold-deletion";  // on jobs: "true"
 inline constexpr std::string_view kFinalizer = "trainyard.dev/pods-first";
 inline constexpr std::string_view kDigestAnnotation = "trainyard.dev/digest";  // on companions
-inline constexpr std::string_view kGangSchedulerAnnotation = "trainyard.dev/gang-scheduler";  // on jobs: overrides Settings
-
+inline constexpr std::string_view kGangSchedulerAnnotation =
+    "trainyard.dev/gang-scheduler";  // on jobs: overrides Settings
 
 // The manifest after defaulting and validation: a spec, or everything wrong with it.
 using LowerResult = std::variant<model::JobSpec, std::vector<Problem>>;

@@ -27,7 +27,8 @@ model::GangSeen decode_gang(model::GangScheduler scheduler, const json::object& 
 
 // What makes a pod a member, as each scheduler wants it: schedulerName where the template
 // has none, and the annotation or label that names the group. `role` is Volcano's task-spec.
-void join_gang(json::object& pod, const model::Gang& gang, std::string_view scheduler_name, std::string_view role);
+void join_gang(json::object& pod, const model::Gang& gang, std::string_view scheduler_name,
+               std::string_view role);
 
 // What one pod of this template asks for: the sum over its containers of requests, or of
 // limits where a container has no requests. Amounts are canonical quantities.

@@ -7,14 +7,22 @@ namespace {
 
 std::string_view title(ProblemKind kind) {
   switch (kind) {
-    case ProblemKind::kRequired: return "Required value";
-    case ProblemKind::kInvalid: return "Invalid value";
-    case ProblemKind::kUnsupported: return "Unsupported value";
-    case ProblemKind::kForbidden: return "Forbidden";
-    case ProblemKind::kDuplicate: return "Duplicate value";
-    case ProblemKind::kType: return "Invalid type";
-    case ProblemKind::kTooLong: return "Too long";
-    case ProblemKind::kTooMany: return "Too many";
+    case ProblemKind::kRequired:
+      return "Required value";
+    case ProblemKind::kInvalid:
+      return "Invalid value";
+    case ProblemKind::kUnsupported:
+      return "Unsupported value";
+    case ProblemKind::kForbidden:
+      return "Forbidden";
+    case ProblemKind::kDuplicate:
+      return "Duplicate value";
+    case ProblemKind::kType:
+      return "Invalid type";
+    case ProblemKind::kTooLong:
+      return "Too long";
+    case ProblemKind::kTooMany:
+      return "Too many";
   }
   return "Invalid value";
 }
@@ -22,7 +30,8 @@ std::string_view title(ProblemKind kind) {
 }  // namespace
 
 std::string to_string(const Problem& problem) {
-  if (problem.found.empty()) return fmt::format("{}: {}: {}", problem.path, title(problem.kind), problem.message);
+  if (problem.found.empty())
+    return fmt::format("{}: {}: {}", problem.path, title(problem.kind), problem.message);
   return fmt::format("{}: {}: {}: {}", problem.path, title(problem.kind), problem.found, problem.message);
 }
 

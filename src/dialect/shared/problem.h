@@ -9,7 +9,16 @@
 
 namespace trainyard::dialect {
 
-enum class ProblemKind { kRequired, kInvalid, kUnsupported, kForbidden, kDuplicate, kType, kTooLong, kTooMany };
+enum class ProblemKind {
+  kRequired,
+  kInvalid,
+  kUnsupported,
+  kForbidden,
+  kDuplicate,
+  kType,
+  kTooLong,
+  kTooMany
+};
 
 struct Problem {
   std::string path;  // "spec.tfReplicaSpecs[Worker].replicas"

@@ -9,16 +9,22 @@ namespace {
 
 std::string_view type_name(const json::value& value) {
   switch (value.kind()) {
-    case json::kind::null: return "null";
-    case json::kind::bool_: return "boolean";
+    case json::kind::null:
+      return "null";
+    case json::kind::bool_:
+      return "a boolean";
     case json::kind::int64:
     case json::kind::uint64:
-    case json::kind::double_: return "number";
-    case json::kind::string: return "string";
-    case json::kind::array: return "array";
-    case json::kind::object: return "object";
+    case json::kind::double_:
+      return "a number";
+    case json::kind::string:
+      return "a string";
+    case json::kind::array:
+      return "an array";
+    case json::kind::object:
+      return "an object";
   }
-  return "value";
+  return "another value";
 }
 
 const json::object kNothing;
@@ -34,7 +40,9 @@ std::string shown(const json::value& value) {
   return text.substr(0, cut) + "...";
 }
 
-Reader Reader::root(const json::object& object, std::vector<Problem>& problems) { return {&object, "", problems}; }
+Reader Reader::root(const json::object& object, std::vector<Problem>& problems) {
+  return {&object, "", problems};
+}
 
 Reader::Reader(const json::object* object, std::string path, std::vector<Problem>& problems)
     : object_(object), path_(std::move(path)), problems_(&problems) {}
@@ -66,7 +74,7 @@ Reader Reader::child(std::string_view key) const {
   const json::value* found = raw(key);
   const json::object* object = found ? found->if_object() : nullptr;
   if (found != nullptr && object == nullptr) {
-    report(key, ProblemKind::kType, fmt::format("must be an object, not a {}", type_name(*found)));
+    report(key, ProblemKind::kType, fmt::format("must be an object, not {}", type_name(*found)));
   }
   return {object, path_of(key), *problems_};
 }
@@ -75,7 +83,7 @@ const json::array* Reader::array(std::string_view key) const {
   const json::value* found = raw(key);
   const json::array* list = found ? found->if_array() : nullptr;
   if (found != nullptr && list == nullptr) {
-    report(key, ProblemKind::kType, fmt::format("must be an array, not a {}", type_name(*found)));
+    report(key, ProblemKind::kType, fmt::format("must be an array, not {}", type_name(*found)));
   }
   return list;
 }
@@ -89,7 +97,7 @@ std::vector<Reader> Reader::children(std::string_view key) const {
     const json::object* object = (*list)[i].if_object();
     if (object == nullptr) {
       problems_->push_back({path, ProblemKind::kType, shown((*list)[i]),
-                            fmt::format("must be an object, not a {}", type_name((*list)[i]))});
+                            fmt::format("must be an object, not {}", type_name((*list)[i]))});
     }
     all.emplace_back(object, std::move(path), *problems_);
   }
@@ -100,7 +108,7 @@ std::optional<std::string> Reader::text(std::string_view key) const {
   const json::value* found = raw(key);
   if (found == nullptr) return std::nullopt;
   if (!found->is_string()) {
-    report(key, ProblemKind::kType, fmt::format("must be a string, not a {}", type_name(*found)));
+    report(key, ProblemKind::kType, fmt::format("must be a string, not {}", type_name(*found)));
     return std::nullopt;
   }
   return std::string(kube::view(found->get_string()));
@@ -123,7 +131,7 @@ std::optional<int64_t> Reader::whole(std::string_view key, int64_t low, int64_t 
   const json::value* found = raw(key);
   if (found == nullptr) return std::nullopt;
   if (!found->is_number()) {
-    report(key, ProblemKind::kType, fmt::format("must be a whole number, not a {}", type_name(*found)));
+    report(key, ProblemKind::kType, fmt::format("must be a whole number, not {}", type_name(*found)));
     return std::nullopt;
   }
   std::optional<int64_t> n = kube::as_whole(*found);
@@ -146,7 +154,7 @@ std::optional<bool> Reader::boolean(std::string_view key) const {
   const json::value* found = raw(key);
   if (found == nullptr) return std::nullopt;
   if (!found->is_bool()) {
-    report(key, ProblemKind::kType, fmt::format("must be true or false, not a {}", type_name(*found)));
+    report(key, ProblemKind::kType, fmt::format("must be true or false, not {}", type_name(*found)));
     return std::nullopt;
   }
   return found->get_bool();
@@ -160,7 +168,7 @@ std::optional<std::vector<std::string>> Reader::texts(std::string_view key) cons
     const json::value& entry = (*list)[i];
     if (!entry.is_string()) {
       problems_->push_back({fmt::format("{}[{}]", path_of(key), i), ProblemKind::kType, shown(entry),
-                            fmt::format("must be a string, not a {}", type_name(entry))});
+                            fmt::format("must be a string, not {}", type_name(entry))});
       continue;
     }
     all.emplace_back(kube::view(entry.get_string()));

@@ -19,6 +19,9 @@ enum class NameRule { kDns1035Label, kDns1123Label, kDns1123Subdomain };
 // "" when the name fits the rule, else what is wrong with it in Kubernetes' words.
 std::string name_fault(std::string_view name, NameRule rule);
 
+// The job's name; one that the server is yet to make from generateName ends in "xxxxx".
+std::string job_name(const json::object& job);
+
 // metadata: there, with a name (or generateName) that fits, a namespace that is a DNS
 // label, labels and annotations that are maps of strings.
 void check_metadata(const Reader& root, NameRule rule = NameRule::kDns1035Label);
