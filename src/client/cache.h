@@ -1,0 +1,89 @@
+// Cache: what we have seen of one stream of objects, by namespace and name and by the
+// uid of the controller. It may lag behind the server; see barrier.h for what we wrote
+// ourselves. Value; pure.
+//
+// A fresh list is gathered aside and swapped in at once, so a reader sees the old world
+// or the new one, never a half. Objects go forward only: one that is older than what is
+// here is ignored.
+//
+// Tombstones: a pod that vanished after it had ended is kept with its last state until
+// forget(), because how it ended may not be recorded yet. A new pod of the same name
+// does not replace the tombstone of the old one.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/client.h"
+#include "client/watcher.h"
+#include "kube/pod.h"
+
+namespace trainyard::client {
+
+struct ObjectKey {
+  std::string ns;
+  std::string name;
+  auto operator<=>(const ObjectKey&) const = default;
+};
+
+// An object that is new, different or gone: what depends on it is worth another look.
+struct Changed {
+  Object before;  // null: it is new
+  Object after;   // null: it is gone
+};
+
+// Stands for a pod that is no more.
+struct Tombstone {
+  Object object;
+  int64_t revision = 0;  // by which it was gone
+  Time seen;
+};
+
+inline constexpr size_t kTombstonesMax = 100'000;
+
+class Cache {
+ public:
+  // What changed for a reader; nothing between Init and InitDone.
+  std::vector<Changed> apply(const Output& output, Time now);
+
+  // Null when it is not there.
+  Object find(std::string_view ns, std::string_view name) const;
+  // Those whose controller has this uid, by namespace and name.
+  std::vector<Object> owned_by(std::string_view uid) const;
+  // Ended pods of this controller that are gone, by uid.
+  std::vector<Object> tombstones_of(std::string_view owner_uid) const;
+  const std::map<ObjectKey, Object>& all() const { return objects_; }
+
+  // The outcome of these pods is recorded.
+  void forget(std::string_view owner_uid, const std::vector<std::string>& pod_uids);
+  // Tombstones seen before `before`, of whoever: for one who does not record anything.
+  void forget_before(Time before);
+
+  bool synced() const { return synced_; }  // one list has been seen whole
+  int64_t revision() const { return revision_; }
+  int lists() const { return lists_; }  // how many have been swapped in
+  size_t tombstone_count() const { return tombstone_count_; }
+
+ private:
+  std::optional<Changed> put(const Object& object);
+  std::optional<Changed> drop(const Object& last, Time now);
+  std::vector<Changed> swap_in(Time now);
+  void index(const ObjectKey& key, const Object* before, const Object* after);
+  void bury(const Object& last, Time now);
+
+  std::map<ObjectKey, Object> objects_;
+  std::map<std::string, std::set<ObjectKey>, std::less<>> by_owner_;
+  std::map<std::string, std::map<std::string, Tombstone>, std::less<>> tombstones_;  // owner uid, pod uid
+  size_t tombstone_count_ = 0;
+  std::optional<std::vector<Object>> incoming_;
+  bool synced_ = false;
+  int64_t revision_ = 0;
+  int lists_ = 0;
+};
+
+}  // namespace trainyard::client

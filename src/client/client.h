@@ -1,0 +1,66 @@
+// Client: the port through which everything above talks to a Kubernetes API, whatever
+// stands behind it: a store in this process, a server over HTTP, a simulated network.
+// Calls are synchronous; a body is used by one thread at a time.
+//
+// The kind of an error tells what is known: kUnavailable means that nothing was done,
+// kUnknown that it may or may not have been done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/json.h"
+#include "kube/meta.h"
+#include "kube/request.h"
+
+namespace trainyard::client {
+
+// A document that nobody changes any more.
+using Object = std::shared_ptr<const json::object>;
+
+enum class EventKind { kAdded, kModified, kDeleted, kBookmark };
+
+// What a watch tells: of a deletion the object as it was last, of a bookmark an object
+// with nothing but its resourceVersion.
+struct WatchEvent {
+  EventKind kind = EventKind::kAdded;
+  Object object;
+};
+
+struct Reply {
+  Object object;              // of get, create, update, patch; of delete where the server gives it
+  std::vector<Object> items;  // of list
+  int64_t revision = 0;       // of list
+  std::string continue_token;
+  std::vector<WatchEvent> events;  // of a watch that is polled: what has happened so far
+};
+
+class Client {
+ public:
+  virtual ~Client() = default;
+  virtual Result<Reply> send(const kube::Request& request) = 0;
+};
+
+// The calls by name. An object written or read is never null.
+Result<Object> get(Client& client, const kube::Resource& resource, std::string_view ns,
+                   std::string_view name);
+Result<Object> create(Client& client, const kube::Resource& resource, std::string_view ns, json::object body);
+Result<Object> update(Client& client, const kube::Resource& resource, std::string_view ns, json::object body);
+Result<Object> update_status(Client& client, const kube::Resource& resource, std::string_view ns,
+                             json::object body);
+Result<Object> patch(Client& client, const kube::Resource& resource, std::string_view ns, kube::Patch patch);
+// Nothing is told about the object: some servers answer with a status alone.
+Result<Done> remove(Client& client, const kube::Resource& resource, std::string_view ns,
+                    std::string_view name, kube::DeleteOptions options);
+Result<Reply> list(Client& client, const kube::Resource& resource, std::string_view ns,
+                   kube::List query = {});
+
+// Whether a request changes anything at the server.
+bool is_write(const kube::Request& request);
+
+}  // namespace trainyard::client

@@ -1,0 +1,104 @@
+// Watcher: keeps one stream of objects (a resource and a selector) followed, as a state
+// machine without I/O: it says what to send, is told what came back, and gives the
+// changes to put into a cache.
+//
+//   kEmpty -> kListing -> kWatching        a list, then a watch from where it ended
+//   kWatching -> kEmpty                    kGone, or somebody asked for a fresh list
+//   kWatching -> kWatching                 the watch ended: again from the last version
+//
+// Guarantees: what is given out is Init, Apply*, InitDone for each list, then Apply and
+// Delete; a list that fails half-way gives nothing; after InitDone the cache equals the
+// server at the list's revision. Failures are retried with a growing pause, for ever.
+// A resource that the server does not know (kNotFound) counts as an empty list.
+// Pure: time is a parameter.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "client/client.h"
+#include "kube/request.h"
+
+namespace trainyard::client {
+
+// A fresh list begins: what follows replaces everything, at once, with InitDone.
+struct Init {
+  bool operator==(const Init&) const = default;
+};
+struct Apply {
+  Object object;
+  bool operator==(const Apply&) const = default;
+};
+struct Delete {
+  Object object;
+  bool operator==(const Delete&) const = default;
+};
+// `revision`: nothing older is missing. Also given for bookmarks, see Seen.
+struct InitDone {
+  int64_t revision = 0;
+  bool operator==(const InitDone&) const = default;
+};
+// Everything up to this revision has been told.
+struct Seen {
+  int64_t revision = 0;
+  bool operator==(const Seen&) const = default;
+};
+using Output = std::variant<Init, Apply, Delete, InitDone, Seen>;
+
+// What is followed.
+struct Stream {
+  kube::Resource resource;
+  kube::LabelSelector labels;
+  std::string ns;  // "" for all
+};
+
+inline constexpr Duration kRetryFirst{500};
+inline constexpr Duration kRetryMax{30'000};
+inline constexpr Duration kAbsentRetry{60'000};  // for a resource that the server does not know
+inline constexpr int64_t kListPageMax = 500;
+
+class Watcher {
+ public:
+  explicit Watcher(Stream stream) : stream_(std::move(stream)) {}
+
+  // The list or watch to send now. Given once; then one of the calls below must follow
+  // before there is another. nullopt: one is under way, or it is not yet time.
+  std::optional<kube::Request> ask(Time now);
+  // When ask() will have something, as far as time alone decides.
+  std::optional<Time> next_ask() const;
+
+  // The answer to a List.
+  std::vector<Output> on_list(const Result<Reply>& reply, Time now);
+  // An event of the open watch.
+  std::vector<Output> on_event(const WatchEvent& event, Time now);
+  // The watch ended, by itself or with an error (kGone among them).
+  void on_closed(const std::optional<Error>& error, Time now);
+  // Lists again as soon as possible; events of the watch still open are ignored from now on.
+  void relist(Time now);
+
+  const Stream& stream() const { return stream_; }
+  bool watching() const { return state_ == State::kWatching; }
+
+ private:
+  enum class State { kEmpty, kListing, kWatching };
+  void retry_later(Time now);
+
+  // Fixed.
+  Stream stream_;
+  // State.
+  State state_ = State::kEmpty;
+  bool asked_ = false;  // an answer is due
+  bool stale_ = false;  // ... and it will be thrown away
+  Time not_before_;
+  Duration pause_{0};
+  std::vector<Object> pages_;
+  std::string continue_token_;
+  int64_t list_revision_ = 0;  // of the first page
+  std::string version_;        // of the last thing seen
+};
+
+}  // namespace trainyard::client

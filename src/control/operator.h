@@ -1,0 +1,124 @@
+// Operator: the whole control loop as a step machine that does no waiting of its own:
+// whoever drives it (the real loop, the simulator) carries streams of objects in, asks
+// when it wants to be woken, and lets it do one thing at a time.
+//
+//   for each of requests(now):   a List is sent and answered with on_list; a Watch is
+//                                opened, its events go to on_event, its end to on_closed
+//   while (run_one(now)) {}      one pass, or one step of the lease
+//   sleep until next_wake(), or until something comes in
+//
+// Resource; one thread. Writes and live reads go through the client it was given, inside
+// run_one. It may be thrown away at any moment, between two writes of a pass as well: a
+// new one carries on from what is stored.
+//
+// Guarantees: no pass before every stream was listed once; no write unless we lead (see
+// lease.h), checked before every single write; a key is not planned before the caches
+// have shown what was written for it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/barrier.h"
+#include "client/client.h"
+#include "client/watcher.h"
+#include "control/key.h"
+#include "control/lease.h"
+#include "control/queue.h"
+#include "control/reconciler.h"
+#include "control/view.h"
+#include "dialect/shared/dialect.h"
+
+namespace trainyard::control {
+
+struct OperatorOptions {
+  dialect::Settings settings;
+  std::vector<kube::Resource> around = resources_around();
+  // Leader election; without it we always lead.
+  bool elects_leader = false;
+  std::string identity = "trainyard";
+  std::string lease_ns = "trainyard-system";
+  std::string lease_name = "trainyard-operator";
+};
+
+struct OperatorPorts {
+  client::Client& client;
+  MakeKeys make_keys;
+  // Asked before every write whether we still lead: passes may take long.
+  std::function<Time()> clock;
+};
+
+// A list or watch that a stream wants sent.
+struct StreamRequest {
+  int stream = 0;
+  kube::Request request;
+};
+
+// What run_one did.
+struct Turn {
+  std::optional<JobKey> key;  // none: it was a step of the lease
+  bool waited = false;        // the key waits for the caches to show our writes
+  Pass pass;
+};
+
+struct OperatorCounts {
+  int64_t passes = 0;
+  int64_t writes = 0;
+  int64_t errors = 0;
+  Transition transitions;
+};
+
+class Operator {
+ public:
+  Operator(OperatorPorts ports, std::vector<dialect::Dialect> dialects, OperatorOptions options = {});
+  ~Operator();
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
+
+  const std::vector<client::Stream>& streams() const { return view_.streams; }
+  // Each wanted request once; it must be answered before the stream has another.
+  std::vector<StreamRequest> requests(Time now);
+  void on_list(int stream, const Result<client::Reply>& reply, Time now);
+  void on_event(int stream, const client::WatchEvent& event, Time now);
+  void on_closed(int stream, const std::optional<Error>& error, Time now);
+
+  // Does one thing that is due; nullopt when nothing is.
+  std::optional<Turn> run_one(Time now);
+  // When there will be something to do or to ask, if nothing comes in; nullopt: never.
+  std::optional<Time> next_wake() const;
+
+  bool leads(Time now) const;
+  bool synced() const { return view_.synced(); }
+  const View& view() const { return view_; }
+  const OperatorCounts& counts() const { return counts_; }
+
+ private:
+  class Fence;
+
+  void take_in(int stream, const std::vector<client::Output>& outputs, Time now);
+  void wake_jobs_of(int stream, const client::Changed& changed, Time now);
+  void wake_everything(Time now);
+  std::optional<Turn> run_lease(Time now);
+  std::optional<Turn> run_key(Time now);
+  void settle(const JobKey& key, const Pass& pass, Time now);
+  bool holds_back(const JobKey& key, Time now);
+
+  // Fixed.
+  OperatorPorts ports_;
+  std::vector<dialect::Dialect> dialects_;
+  OperatorOptions options_;
+  std::unique_ptr<Fence> fence_;
+  // State; all of it can be lost.
+  View view_;
+  std::vector<client::Watcher> watchers_;
+  Queue<JobKey> queue_;
+  client::Barrier<JobKey> barrier_;
+  std::optional<Lease> lease_;
+  bool led_ = false;
+  std::unique_ptr<Reconciler> reconciler_;
+  OperatorCounts counts_;
+};
+
+}  // namespace trainyard::control
