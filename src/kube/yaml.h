@@ -46,7 +46,6 @@ class LineMap {
   int add(int parent, std::string_view key, int index, Position at);
   // Adds a copy of the subtree `from` under `parent`; its root is placed at `at`.
   int add_copy(int from, int parent, std::string_view key, int index, Position at);
-  void forget_children(int node);
 
  private:
   struct Node {
@@ -72,10 +71,11 @@ Result<std::vector<Document>> parse_yaml(std::string_view text, const YamlLimits
 
 // Block style, keys in document order, multi-line text as literals, quotes exactly where a
 // YAML 1.1 or 1.2 reader would otherwise see something else. Ends with a newline.
-// parse_yaml(to_yaml(v)) gives v back for every v but null and what YAML cannot say (a NaN).
+// parse_yaml(to_yaml(v)) gives v back, but for a document that is null alone (an empty one)
+// and doubles that are whole (3.0 comes back as the integer Kubernetes would see).
 std::string to_yaml(const json::value& value);
 // The documents joined by "---".
-std::string to_yaml(const std::vector<json::value>& documents);
+std::string to_yaml_documents(const std::vector<json::value>& documents);
 
 // Strict JSON text to a document, nested at most `depth_max` deep. kInvalid otherwise.
 Result<json::value> parse_json(std::string_view text, int depth_max = 100);

@@ -1,0 +1,485 @@
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <cstring>
+#include <sstream>
+
+#include "kube/access.h"
+#include "kube/objects.h"
+#include "kube/yaml.h"
+#include "kube/yaml_scalar.h"
+
+namespace trainyard::kube {
+namespace {
+
+constexpr std::string_view kStandardTag = "tag:yaml.org,2002:";
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+// The scanner reads a flow collection ahead before the first event of it: this many more
+// brackets opened than closed are refused before they cost memory.
+constexpr int kOpenBracketsMax = 10'000;
+
+// Leaves the parser when the input is at fault; never leaves this file.
+struct Refusal {
+  Position at;
+  std::string why;
+};
+
+Error to_error(const Refusal& refusal) {
+  return {ErrorKind::kInvalid,
+          fmt::format("line {}, column {}: {}", refusal.at.line, refusal.at.column, refusal.why)};
+}
+
+// The text by lines, to say where things are.
+class Source {
+ public:
+  explicit Source(std::string_view text) : text_(text) {
+    starts_.push_back(0);
+    for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1))
+      starts_.push_back(at + 1);
+  }
+
+  std::string_view line(int number) const {
+    auto index = static_cast<size_t>(number);
+    if (number < 0 || index >= starts_.size()) return {};
+    size_t end = index + 1 < starts_.size() ? starts_[index + 1] - 1 : text_.size();
+    return text_.substr(starts_[index], end - starts_[index]);
+  }
+  // yaml-cpp counts from 0 and in bytes.
+  Position place(const YAML::Mark& mark) const { return place(mark.line, mark.column); }
+  Position place(int line_number, int column) const {
+    if (line_number < 0) return {1, 1};
+    std::string_view before = line(line_number).substr(0, static_cast<size_t>(std::max(column, 0)));
+    auto begins_char = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+    return {line_number + 1, 1 + static_cast<int>(std::count_if(before.begin(), before.end(), begins_char))};
+  }
+  Position place_of_byte(size_t at) const {
+    auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
+    auto number = static_cast<int>(next - starts_.begin()) - 1;
+    return place(number, static_cast<int>(at - starts_[static_cast<size_t>(number)]));
+  }
+  // The column of a tab in the white space a line begins with, before `column`; -1 when none.
+  int tab_in_indentation(int line_number, int column) const {
+    std::string_view whole = line(line_number);
+    for (int i = 0; i < column && i < static_cast<int>(whole.size()); ++i) {
+      char c = whole[static_cast<size_t>(i)];
+      if (c == '\t') return i;
+      if (c != ' ') return -1;
+    }
+    return -1;
+  }
+  // Whether a document may begin on this line: it says "---" or the one before ended with "...".
+  bool begins_document(int line_number) const {
+    if (line(line_number).starts_with("---")) return true;
+    for (int before = line_number - 1; before >= 0; --before) {
+      std::string_view text = line(before);
+      size_t first = text.find_first_not_of(" \t\r");
+      if (first != text.npos && text[first] != '#') return text.starts_with("...");
+    }
+    return false;
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<size_t> starts_;
+};
+
+[[noreturn]] void refuse_tab(const Source& source, int line, int column) {
+  throw Refusal{source.place(line, column), "a tab cannot be used for indentation, use spaces"};
+}
+
+// What can be said about the text before it is parsed.
+void check_text(std::string_view text, const Source& source) {
+  int open = 0;
+  for (size_t at = 0; at < text.size();) {
+    auto c = static_cast<unsigned char>(text[at]);
+    if (c == '[' || c == '{') {
+      if (++open > kOpenBracketsMax) throw Refusal{source.place_of_byte(at), "too many brackets are open"};
+    } else if (c == ']' || c == '}') {
+      open = std::max(0, open - 1);
+    }
+    if (c >= 0x20 && c < 0x7F) {
+      ++at;
+      continue;
+    }
+    Utf8Char found = utf8_at(text, at);
+    if (found.bytes == 0) throw Refusal{source.place_of_byte(at), "the text is not valid UTF-8"};
+    if (!is_printable(found.code)) {
+      throw Refusal{source.place_of_byte(at),
+                    fmt::format("the character U+{:04X} is not allowed", static_cast<uint32_t>(found.code))};
+    }
+    at += found.bytes;
+  }
+}
+
+// Builds the documents from the parser's events.
+class Builder : public YAML::EventHandler {
+ public:
+  Builder(const Source& source, const YamlLimits& limits) : source_(source), limits_(limits) {}
+
+  std::vector<Document> take() { return std::move(documents_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (started_ && !source_.begins_document(mark.line)) {
+      refuse(mark, "a second value begins here; documents are separated by \"---\"");
+    }
+    started_ = true;
+    current_ = Document();
+    anchors_.clear();
+    open_anchors_.clear();
+  }
+  void OnDocumentEnd() override {
+    if (!current_.body.is_null()) documents_.push_back(std::move(current_));
+  }
+
+  void OnAnchor(const YAML::Mark&, const std::string& name) override { anchor_name_ = name; }
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    put({nullptr, 1, 0, -1}, mark, anchor);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
+    check_indentation(mark);
+    bool plain = tag == "?";
+    if (plain && text == "<<" && wants_key()) {
+      set_key("<<", mark, true);
+      return;
+    }
+    put({resolve(mark, tag, text), 1, 0, -1}, mark, anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) {
+      refuse(mark, fmt::format("the anchor \"{}\" is used inside itself", open_anchors_[anchor]));
+    }
+    put(Value(found->second), mark, 0);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) override {
+    open(mark, anchor, false, style);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value style) override {
+    open(mark, anchor, true, style);
+  }
+  void OnMapEnd() override {
+    merge_into(frames_.back());
+    close();
+  }
+
+ private:
+  // A finished value: how many nodes it is, how deep, and where its place is in the line map.
+  struct Value {
+    json::value body;
+    size_t nodes = 1;
+    int height = 0;
+    int place = -1;
+  };
+  struct Frame {
+    bool is_map = false;
+    bool flow = false;
+    json::object object;
+    json::array array;
+    std::vector<json::value> merges;
+    std::optional<std::string> key;
+    Position key_at;
+    bool key_merges = false;
+    YAML::Mark mark;
+    YAML::anchor_t anchor = 0;
+    size_t nodes_before = 0;
+    int height = 0;
+    int place = -1;
+  };
+
+  [[noreturn]] void refuse(const YAML::Mark& mark, std::string why) const {
+    throw Refusal{source_.place(mark), std::move(why)};
+  }
+
+  bool wants_key() const { return !frames_.empty() && frames_.back().is_map && !frames_.back().key; }
+
+  // In block style what stands before the first thing of a line is indentation.
+  void check_indentation(const YAML::Mark& mark) const {
+    if (!frames_.empty() && frames_.back().flow) return;
+    int tab = source_.tab_in_indentation(mark.line, mark.column);
+    if (tab >= 0) refuse_tab(source_, mark.line, tab);
+  }
+
+  void count(const YAML::Mark& mark, size_t nodes) {
+    nodes_ += nodes;
+    if (nodes_ > limits_.nodes_max) {
+      refuse(mark, fmt::format("more than {} values, aliases counted in full", limits_.nodes_max));
+    }
+  }
+
+  void check_depth(const YAML::Mark& mark, int height) const {
+    if (static_cast<int>(frames_.size()) + height > limits_.depth_max) {
+      refuse(mark, fmt::format("nested more than {} deep", limits_.depth_max));
+    }
+  }
+
+  json::value resolve(const YAML::Mark& mark, const std::string& tag, const std::string& text) const {
+    if (tag == "?" || tag.empty()) {
+      Scalar scalar = resolve_plain(text);
+      if (!scalar.finite) refuse(mark, fmt::format("\"{}\" is not a number JSON can hold", text));
+      return scalar.kind == ScalarKind::kText ? json::value(text) : std::move(scalar.value);
+    }
+    if (!tag.starts_with(kStandardTag)) return json::value(text);
+    std::string_view wanted = std::string_view(tag).substr(kStandardTag.size());
+    if (wanted == "binary") {
+      std::string packed = text;
+      std::erase_if(packed, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
+      std::optional<std::string> bytes = decode_base64(packed);
+      if (!bytes) refuse(mark, "!!binary is not valid base64");
+      if (!is_utf8(*bytes)) refuse(mark, "!!binary holds bytes that are not text");
+      return json::value(*bytes);
+    }
+    Scalar scalar = resolve_plain(text);
+    bool fits = (wanted == "null" && scalar.kind == ScalarKind::kNull) ||
+                (wanted == "bool" && scalar.kind == ScalarKind::kBool) ||
+                (wanted == "int" && scalar.kind == ScalarKind::kInt) ||
+                (wanted == "float" && scalar.finite &&
+                 (scalar.kind == ScalarKind::kFloat || scalar.kind == ScalarKind::kInt));
+    if (fits) return std::move(scalar.value);
+    if (wanted == "null" || wanted == "bool" || wanted == "int" || wanted == "float") {
+      refuse(mark, fmt::format("\"{}\" is not a !!{}", text, wanted));
+    }
+    return json::value(text);
+  }
+
+  static bool is_utf8(std::string_view bytes) {
+    for (size_t at = 0; at < bytes.size();) {
+      size_t length = utf8_at(bytes, at).bytes;
+      if (length == 0) return false;
+      at += length;
+    }
+    return true;
+  }
+
+  void set_key(std::string key, const YAML::Mark& mark, bool merges) {
+    count(mark, 1);
+    Frame& frame = frames_.back();
+    if (!merges && frame.object.contains(jview(key))) {
+      std::string shown = key.size() > 100 ? key.substr(0, 100) + "..." : key;
+      refuse(mark, fmt::format("the key \"{}\" is there twice", shown));
+    }
+    frame.key = std::move(key);
+    frame.key_at = source_.place(mark);
+    frame.key_merges = merges;
+  }
+
+  // A place in the line map for the value that is about to be put.
+  int add_place(const YAML::Mark& mark, int copy_of) {
+    Position at = source_.place(mark);
+    if (frames_.empty()) {
+      current_.line = at.line;
+      return current_.lines.add(-1, "", -1, at);
+    }
+    Frame& frame = frames_.back();
+    if (frame.is_map) at = frame.key_at;
+    std::string_view key = frame.is_map ? std::string_view(*frame.key) : std::string_view();
+    int index = frame.is_map ? -1 : static_cast<int>(frame.array.size());
+    if (copy_of >= 0) return current_.lines.add_copy(copy_of, frame.place, key, index, at);
+    return current_.lines.add(frame.place, key, index, at);
+  }
+
+  void open(const YAML::Mark& mark, YAML::anchor_t anchor, bool is_map, YAML::EmitterStyle::value style) {
+    check_indentation(mark);
+    if (wants_key()) refuse(mark, "a key must be a single value, not a list or a map");
+    count(mark, 1);
+    check_depth(mark, 1);
+    Frame frame;
+    frame.is_map = is_map;
+    frame.flow = style == YAML::EmitterStyle::Flow;
+    frame.mark = mark;
+    frame.anchor = anchor;
+    frame.nodes_before = nodes_ - 1;
+    frame.place = add_place(mark, -1);
+    if (anchor != 0) open_anchors_[anchor] = anchor_name_;
+    frames_.push_back(std::move(frame));
+  }
+
+  void close() {
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    Value value;
+    if (frame.is_map) {
+      value.body = std::move(frame.object);
+    } else {
+      value.body = std::move(frame.array);
+    }
+    value.nodes = nodes_ - frame.nodes_before;
+    value.height = frame.height + 1;
+    value.place = frame.place;
+    remember(frame.mark, frame.anchor, value);
+    attach(frame.mark, std::move(value));
+  }
+
+  // A scalar or an alias has come: a key or a value.
+  void put(Value value, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor != 0) open_anchors_[anchor] = anchor_name_;
+    if (wants_key()) {
+      std::optional<std::string> key = key_text(value.body);
+      if (!key) refuse(mark, "a key must be a single value, not null, a list or a map");
+      remember(mark, anchor, value);
+      set_key(std::move(*key), mark, false);
+      return;
+    }
+    count(mark, value.nodes);
+    check_depth(mark, value.height);
+    value.place = add_place(mark, value.place);
+    remember(mark, anchor, value);
+    attach(mark, std::move(value));
+  }
+
+  void remember(const YAML::Mark& mark, YAML::anchor_t anchor, const Value& value) {
+    if (anchor == 0) return;
+    count(mark, value.nodes);
+    anchors_[anchor] = value;
+  }
+
+  void attach(const YAML::Mark& mark, Value value) {
+    if (frames_.empty()) {
+      current_.body = std::move(value.body);
+      return;
+    }
+    Frame& frame = frames_.back();
+    frame.height = std::max(frame.height, value.height);
+    if (!frame.is_map) {
+      frame.array.push_back(std::move(value.body));
+    } else if (frame.key_merges) {
+      add_merges(mark, frame, std::move(value.body));
+      frame.key.reset();
+    } else {
+      frame.object.emplace(jview(*frame.key), std::move(value.body));
+      frame.key.reset();
+    }
+  }
+
+  void add_merges(const YAML::Mark& mark, Frame& frame, json::value body) {
+    bool fits = body.is_object();
+    if (const json::array* list = body.if_array()) {
+      fits = std::all_of(list->begin(), list->end(), [](const json::value& v) { return v.is_object(); });
+    }
+    if (!fits) refuse(mark, "the merge key \"<<\" takes a map or a list of maps");
+    if (body.is_object()) {
+      frame.merges.push_back(std::move(body));
+    } else {
+      for (json::value& entry : body.get_array()) frame.merges.push_back(std::move(entry));
+    }
+  }
+
+  // A map's own keys win over merged ones, earlier merged maps over later.
+  static void merge_into(Frame& frame) {
+    for (json::value& merged : frame.merges) {
+      for (json::key_value_pair& member : merged.get_object()) {
+        if (!frame.object.contains(member.key()))
+          frame.object.emplace(member.key(), std::move(member.value()));
+      }
+    }
+  }
+
+  const Source& source_;
+  const YamlLimits& limits_;
+  std::vector<Document> documents_;
+
+  bool started_ = false;
+  Document current_;
+  std::vector<Frame> frames_;
+  std::map<YAML::anchor_t, Value> anchors_;
+  std::map<YAML::anchor_t, std::string> open_anchors_;
+  std::string anchor_name_;
+  size_t nodes_ = 0;
+};
+
+// JSON writes characters beyond 16 bits as two escapes, YAML as one.
+std::string join_surrogate_escapes(std::string_view text) {
+  auto unit_at = [&](size_t at) -> uint32_t {
+    if (text.size() - at < 6 || text[at] != '\\' || text[at + 1] != 'u') return 0;
+    uint32_t n = 0;
+    for (char c : text.substr(at + 2, 4)) {
+      if (!std::isxdigit(static_cast<unsigned char>(c))) return 0;
+      n = n * 16 + static_cast<uint32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return n;
+  };
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] != '\\') {
+      size_t next = std::min(text.find('\\', at), text.size());
+      out.append(text.substr(at, next - at));
+      at = next;
+      continue;
+    }
+    uint32_t high = unit_at(at);
+    uint32_t low = high >= 0xD800 && high < 0xDC00 ? unit_at(std::min(at + 6, text.size())) : 0;
+    if (low >= 0xDC00 && low < 0xE000) {
+      out += fmt::format("\\U{:08X}", 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+      at += 12;
+    } else {
+      out.append(text.substr(at, 2));
+      at += 2;
+    }
+  }
+  return out;
+}
+
+bool looks_like_json(std::string_view text) {
+  size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && (text[first] == '{' || text[first] == '[');
+}
+
+// What the parser says, in our words where its own leave the reader guessing.
+Refusal explain(const YAML::Exception& fault, const Source& source) {
+  int line = fault.mark.line;
+  int tab = source.tab_in_indentation(line, static_cast<int>(source.line(line).size()));
+  if (tab >= 0) return {source.place(line, tab), "a tab cannot be used for indentation, use spaces"};
+  Position at = source.place(fault.mark);
+  if (fault.msg.find("referenced anchor is not defined") != fault.msg.npos) {
+    std::string_view rest = source.line(line).substr(
+        std::min<size_t>(static_cast<size_t>(std::max(fault.mark.column, 0)), source.line(line).size()));
+    std::string_view name = rest.substr(0, rest.find_first_of(" \t\r,]}"));
+    if (name.size() <= 100) return {at, fmt::format("the alias \"{}\" refers to no anchor", name)};
+  }
+  return {at, fault.msg};
+}
+
+}  // namespace
+
+Result<std::vector<Document>> parse_yaml(std::string_view text, const YamlLimits& limits) {
+  if (text.size() > limits.bytes_max) {
+    return to_error(
+        {{1, 1},
+         fmt::format("the text is {} bytes, more than the limit of {}", text.size(), limits.bytes_max)});
+  }
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  Source source(text);
+  try {
+    check_text(text, source);
+    std::istringstream in(looks_like_json(text) ? join_surrogate_escapes(text) : std::string(text));
+    YAML::Parser parser(in);
+    Builder builder(source, limits);
+    while (parser.HandleNextDocument(builder)) {
+    }
+    return builder.take();
+  } catch (const Refusal& refusal) {
+    return to_error(refusal);
+  } catch (const YAML::Exception& fault) {
+    return to_error(explain(fault, source));
+  }
+}
+
+Result<json::value> parse_json(std::string_view text, int depth_max) {
+  json::parse_options options;
+  options.max_depth = static_cast<size_t>(depth_max);
+  json::error_code fault;
+  json::value value = json::parse(jview(text), fault, {}, options);
+  if (fault) return Error{ErrorKind::kInvalid, fmt::format("not valid JSON: {}", fault.message())};
+  return value;
+}
+
+}  // namespace trainyard::kube
