@@ -76,7 +76,7 @@ class FieldSelector {
   std::vector<Term> terms_;
 };
 
-// What the API server demands of names (kInvalid says what is wrong, in its words' sense).
+// What the API server demands of a label.
 bool is_label_key(std::string_view key);
 bool is_label_value(std::string_view value);
 
