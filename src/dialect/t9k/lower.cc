@@ -25,20 +25,27 @@ using model::Trigger;
 // A deadline further away than this is never reached; times stay far from overflowing.
 constexpr int64_t kDeadlineSecondsMax = int64_t{100} * 366 * 24 * 3600;
 
+// What is done to a replica rather than by it. A pod that somebody deletes is made again
+// anyway; a rule is needed only where its peers must start again with it.
+std::vector<Trigger> disruptions(model::Scope scope) {
+  if (scope == model::Scope::kPod) return {Trigger::kDisrupted};
+  return {Trigger::kDisrupted, Trigger::kDeleted};
+}
+
 std::vector<Rule> rules_of(RestartPolicy policy, model::Scope scope) {
   Action restart{ActionKind::kRestart, scope};
+  Rule on_failure{.on = {Trigger::kFailed}, .action = restart};
+  Rule on_disruption{.on = disruptions(scope), .action = restart};
   switch (policy) {
     case RestartPolicy::kNever:
       return {};
     case RestartPolicy::kOnFailure:
     case RestartPolicy::kAlways:
-      return {Rule{.on = {Trigger::kFailed, Trigger::kDisrupted}, .action = restart}};
+      return {on_failure, on_disruption};
     case RestartPolicy::kExitCode:
       // 130 interrupt, 137 killed, 138 the user's own "start me again", 143 terminated.
-      return {Rule{.on = {Trigger::kFailed},
-                   .exits = {ExitRange{130, 130}, ExitRange{137, 138}, ExitRange{143, 143}},
-                   .action = restart},
-              Rule{.on = {Trigger::kDisrupted}, .action = restart}};
+      on_failure.exits = {ExitRange{130, 130}, ExitRange{137, 138}, ExitRange{143, 143}};
+      return {on_failure, on_disruption};
   }
   return {};
 }
