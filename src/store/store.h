@@ -107,6 +107,16 @@ class Store {
  private:
   using TypeKey = std::pair<std::string, std::string>;    // group, plural
   using ObjectKey = std::pair<std::string, std::string>;  // namespace, name
+  // Finds pairs of text by pairs of views.
+  struct PairLess {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      std::string_view a_first = a.first, b_first = b.first;
+      if (a_first != b_first) return a_first < b_first;
+      return std::string_view(a.second) < std::string_view(b.second);
+    }
+  };
   // Where an object is: enough to find it again without its resource.
   struct Place {
     TypeKey type;
@@ -116,7 +126,7 @@ class Store {
   struct Table {
     kube::Resource resource;
     std::shared_ptr<const std::vector<std::string>> names;  // what resource's views point into
-    std::map<ObjectKey, Object> objects;
+    std::map<ObjectKey, Object, PairLess> objects;
     std::vector<WatchEvent> log;
     Admission admission;
   };
@@ -128,25 +138,30 @@ class Store {
   std::string next_uid();
   std::string generated_name(const Table& table, std::string_view ns, std::string_view prefix);
 
-  Result<Object> replace(Table& table, const Object& before, json::object body, Part part, Time now);
+  Result<Object> replace(Table& table, const Object& before, json::object body, Part part);
   // Each stores or removes one object, logs it and keeps the indexes.
   Object put(Table& table, const Object& before, json::object after);
   Object erase(Table& table, const Object& before, json::object last);
-  void index_owners(const Place& place, const json::object* before, const json::object* after);
+  void index(const Table& table, const json::object* before, const json::object* after);
+  void index_owners(const Place& place, const json::object* object, bool present);
 
   Object start_deletion(Table& table, const Object& before, const kube::DeleteOptions& options, Time now);
+  // Each step of the collector answers whether it wrote something.
   bool collect_dependent(const Place& place, Time now);
-  bool finish_foreground(const Place& owner, Time now);
-  bool finish_orphaning(const Place& owner, Time now);
-  const Object* object_at(const Place& place) const;
+  bool finish_foreground(const std::string& owner_uid);
+  int finish_orphaning(const std::string& owner_uid);
+  bool drop_finalizer(const Place& place, std::string_view finalizer);
+  bool drop_owners(const Place& place, const std::set<std::string>& owner_uids);
+  Table& table_at(const Place& place);
+  const Object& object_at(const Place& place) const;
 
   // Fixed.
   uint64_t seed_ = 1;
   // State.
-  std::map<TypeKey, Table> tables_;
-  std::map<std::string, Place> by_uid_;
-  std::map<std::string, std::set<Place>> dependents_;  // owner's uid -> who names it
-  std::set<std::string> waiting_owners_;               // uids being deleted in foreground or orphaning
+  std::map<TypeKey, Table, PairLess> tables_;
+  std::map<std::string, Place, std::less<>> by_uid_;
+  std::map<std::string, std::set<Place>, std::less<>> dependents_;  // owner's uid -> who names it
+  std::set<std::string> waiting_owners_;  // uids being deleted in foreground or orphaning
   bool garbage_possible_ = false;
   int64_t revision_ = 0;
   int64_t compacted_ = 0;

@@ -1,0 +1,256 @@
+// How objects go: by request, in their grace period, behind finalizers, after their owners.
+#include "kube/access.h"
+#include "store/metadata.h"
+#include "store/store.h"
+
+namespace trainyard::store {
+
+using kube::jview;
+using kube::text_at;
+
+namespace {
+
+// The uids of an object's owners, in order.
+std::vector<std::string> owners_of(const json::object& object) {
+  std::vector<std::string> uids;
+  const json::array* owners = kube::array_at(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr) return uids;
+  for (const json::value& entry : *owners) {
+    const json::object* owner = entry.if_object();
+    if (owner != nullptr && !text_at(*owner, {"uid"}).empty()) uids.emplace_back(text_at(*owner, {"uid"}));
+  }
+  return uids;
+}
+
+bool blocks_owner(const json::object& object, std::string_view owner_uid) {
+  const json::array* owners = kube::array_at(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr) return false;
+  return std::any_of(owners->begin(), owners->end(), [&](const json::value& entry) {
+    const json::object* owner = entry.if_object();
+    return owner != nullptr && text_at(*owner, {"uid"}) == owner_uid &&
+           kube::bool_at(*owner, {"blockOwnerDeletion"}).value_or(false);
+  });
+}
+
+bool waits_for_dependents(const json::object& object) {
+  return kube::is_deleting(object) && kube::has_finalizer(object, kForegroundFinalizer);
+}
+
+// How long this object may stay: pods that run somewhere are stopped by their node first.
+int64_t grace_of(const kube::Resource& resource, const json::object& object, std::optional<int64_t> wanted) {
+  if (resource != kube::kPods) return 0;
+  if (text_at(object, {"spec", "nodeName"}).empty()) return 0;
+  std::string_view phase = text_at(object, {"status", "phase"});
+  if (phase == "Succeeded" || phase == "Failed") return 0;
+  if (wanted) return std::max<int64_t>(0, *wanted);
+  return kube::int_at(object, {"spec", "terminationGracePeriodSeconds"}).value_or(kGraceSecondsDefault);
+}
+
+kube::Propagation propagation_of(const json::object& object) {
+  if (kube::has_finalizer(object, kOrphanFinalizer)) return kube::Propagation::kOrphan;
+  if (kube::has_finalizer(object, kForegroundFinalizer)) return kube::Propagation::kForeground;
+  return kube::Propagation::kBackground;
+}
+
+}  // namespace
+
+Result<Object> Store::remove(const kube::Resource& resource, std::string_view ns, std::string_view name,
+                             const kube::DeleteOptions& options, Time now) {
+  const Object* found = find_object(resource, ns, name);
+  if (found == nullptr) {
+    return Error{ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", resource.plural, name)};
+  }
+  Object before = *found;
+  if (!options.uid.empty() && options.uid != kube::uid_of(*before)) {
+    return Error{ErrorKind::kConflict, fmt::format("{} \"{}\": the uid is {}, not {}", resource.plural, name,
+                                                   kube::uid_of(*before), options.uid)};
+  }
+  if (!options.version.empty() && options.version != text_at(*before, {"metadata", "resourceVersion"})) {
+    return Error{ErrorKind::kConflict, fmt::format("{} \"{}\": the object has been modified since version {}",
+                                                   resource.plural, name, options.version)};
+  }
+  return start_deletion(table_for(resource), before, options, now);
+}
+
+Object Store::start_deletion(Table& table, const Object& before, const kube::DeleteOptions& options,
+                             Time now) {
+  json::object after = *before;
+  set_finalizer(after, kOrphanFinalizer, options.propagation == kube::Propagation::kOrphan);
+  set_finalizer(after, kForegroundFinalizer, options.propagation == kube::Propagation::kForeground);
+  json::object& metadata = after["metadata"].get_object();
+  int64_t grace = grace_of(table.resource, *before, options.grace_seconds);
+  bool already = kube::is_deleting(*before);
+  int64_t left = kube::int_at(*before, {"metadata", "deletionGracePeriodSeconds"}).value_or(0);
+  if (!already || grace < left) {
+    metadata["deletionTimestamp"] = format_rfc3339(now + seconds(grace));
+    metadata["deletionGracePeriodSeconds"] = grace;
+  }
+  if (!already) metadata["generation"] = kube::generation_of(*before) + 1;
+  // What goes at once was never seen being deleted.
+  if (is_ready_to_go(after)) return erase(table, before, already ? std::move(after) : *before);
+  if (after == *before) return before;
+  return put(table, before, std::move(after));
+}
+
+Result<int> Store::remove_collection(const kube::Resource& resource, std::string_view ns,
+                                     const kube::DeleteCollection& which, Time now) {
+  Result<Page> page = list(resource, ns, {which.labels, which.fields});
+  if (!page.ok()) return page.error();
+  for (const Object& object : page->items) {
+    start_deletion(table_for(resource), object, which.options, now);
+  }
+  return static_cast<int>(page->items.size());
+}
+
+void Store::index(const Table& table, const json::object* before, const json::object* after) {
+  const json::object& any = after != nullptr ? *after : *before;
+  Place place{{std::string(table.resource.group), std::string(table.resource.plural)},
+              {table.resource.namespaced ? std::string(kube::namespace_of(any)) : std::string(),
+               std::string(kube::name_of(any))}};
+  std::string uid(kube::uid_of(any));
+  bool owners_changed = before == nullptr || after == nullptr || owners_of(*before) != owners_of(*after);
+  if (owners_changed) {
+    index_owners(place, before, false);
+    index_owners(place, after, true);
+  }
+  bool waits = after != nullptr && kube::is_deleting(*after) &&
+               propagation_of(*after) != kube::Propagation::kBackground;
+  if (waits) {
+    waiting_owners_.insert(uid);
+  } else {
+    waiting_owners_.erase(uid);
+  }
+  if (after == nullptr) {
+    by_uid_.erase(uid);
+  } else if (before == nullptr) {
+    by_uid_.emplace(uid, place);
+  }
+  garbage_possible_ = garbage_possible_ || after == nullptr || waits || owners_changed;
+}
+
+void Store::index_owners(const Place& place, const json::object* object, bool present) {
+  if (object == nullptr) return;
+  for (const std::string& owner : owners_of(*object)) {
+    if (present) {
+      dependents_[owner].insert(place);
+      continue;
+    }
+    auto found = dependents_.find(owner);
+    if (found == dependents_.end()) continue;
+    found->second.erase(place);
+    if (found->second.empty()) dependents_.erase(found);
+  }
+}
+
+Store::Table& Store::table_at(const Place& place) {
+  auto found = tables_.find(place.type);
+  CHECK(found != tables_.end());
+  return found->second;
+}
+
+const Object& Store::object_at(const Place& place) const {
+  auto table = tables_.find(place.type);
+  CHECK(table != tables_.end());
+  auto found = table->second.objects.find(place.key);
+  CHECK(found != table->second.objects.end());
+  return found->second;
+}
+
+int Store::collect_garbage(Time now) {
+  if (!garbage_possible_) return 0;
+  garbage_possible_ = false;
+  int writes = 0;
+  std::set<Place> dependents;
+  for (const auto& [owner, places] : dependents_) dependents.insert(places.begin(), places.end());
+  for (const Place& place : dependents) writes += collect_dependent(place, now) ? 1 : 0;
+  for (const std::string& owner : std::set<std::string>(waiting_owners_)) {
+    writes += finish_orphaning(owner);
+    writes += finish_foreground(owner) ? 1 : 0;
+  }
+  return writes;
+}
+
+bool Store::collect_dependent(const Place& place, Time now) {
+  Object object = object_at(place);
+  if (kube::is_deleting(*object)) return false;
+  int solid = 0;
+  bool owner_waits = false;
+  std::set<std::string> useless;  // owners that are gone or wait for this very object to go
+  for (const std::string& uid : owners_of(*object)) {
+    auto owner = by_uid_.find(uid);
+    // An owner in another namespace counts as gone; one without a namespace is everybody's.
+    bool exists = owner != by_uid_.end() &&
+                  (owner->second.key.first.empty() || owner->second.key.first == place.key.first);
+    bool waits = exists && waits_for_dependents(*object_at(owner->second));
+    owner_waits = owner_waits || waits;
+    if (exists && !waits) {
+      ++solid;
+    } else {
+      useless.insert(uid);
+    }
+  }
+  if (useless.empty()) return false;
+  if (solid > 0) return drop_owners(place, useless);
+  kube::DeleteOptions options;
+  bool has_dependents = dependents_.contains(kube::uid_of(*object));
+  options.propagation =
+      owner_waits && has_dependents ? kube::Propagation::kForeground : propagation_of(*object);
+  int64_t before = revision_;
+  start_deletion(table_at(place), object, options, now);
+  return revision_ != before;
+}
+
+bool Store::drop_owners(const Place& place, const std::set<std::string>& owner_uids) {
+  const Object before = object_at(place);
+  json::object after = *before;
+  json::array& owners = kube::ensure_array(after, {"metadata", "ownerReferences"});
+  for (auto it = owners.begin(); it != owners.end();) {
+    bool drop = it->is_object() && owner_uids.contains(std::string(text_at(it->get_object(), {"uid"})));
+    it = drop ? owners.erase(it) : it + 1;
+  }
+  if (owners.empty()) after["metadata"].get_object().erase("ownerReferences");
+  if (after == *before) return false;
+  put(table_at(place), before, std::move(after));
+  return true;
+}
+
+bool Store::drop_finalizer(const Place& place, std::string_view finalizer) {
+  const Object before = object_at(place);
+  if (!kube::has_finalizer(*before, finalizer)) return false;
+  json::object after = *before;
+  set_finalizer(after, finalizer, false);
+  if (is_ready_to_go(after)) {
+    erase(table_at(place), before, std::move(after));
+  } else {
+    put(table_at(place), before, std::move(after));
+  }
+  return true;
+}
+
+int Store::finish_orphaning(const std::string& owner_uid) {
+  auto owner = by_uid_.find(owner_uid);
+  if (owner == by_uid_.end() || !kube::has_finalizer(*object_at(owner->second), kOrphanFinalizer)) return 0;
+  int writes = 0;
+  auto found = dependents_.find(owner_uid);
+  std::set<Place> places = found == dependents_.end() ? std::set<Place>{} : found->second;
+  for (const Place& place : places) writes += drop_owners(place, {owner_uid}) ? 1 : 0;
+  Place place = owner->second;
+  writes += drop_finalizer(place, kOrphanFinalizer) ? 1 : 0;
+  return writes;
+}
+
+bool Store::finish_foreground(const std::string& owner_uid) {
+  auto owner = by_uid_.find(owner_uid);
+  if (owner == by_uid_.end() || !waits_for_dependents(*object_at(owner->second))) return false;
+  auto found = dependents_.find(owner_uid);
+  if (found != dependents_.end()) {
+    bool blocked = std::any_of(found->second.begin(), found->second.end(), [&](const Place& place) {
+      return blocks_owner(*object_at(place), owner_uid);
+    });
+    if (blocked) return false;
+  }
+  Place place = owner->second;
+  return drop_finalizer(place, kForegroundFinalizer);
+}
+
+}  // namespace trainyard::store

@@ -1,0 +1,104 @@
+#include "store/metadata.h"
+
+#include <array>
+
+#include "kube/access.h"
+
+namespace trainyard::store {
+
+using kube::jview;
+
+bool is_object_name(std::string_view name) {
+  if (name.empty() || name.size() > kNameLengthMax) return false;
+  auto is_alnum = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  char last = '.';
+  for (char c : name) {
+    if (c == '.' ? !is_alnum(last) : c == '-' ? last == '.' : !is_alnum(c)) return false;
+    last = c;
+  }
+  return is_alnum(last);
+}
+
+void prepare_new(json::object& body, const kube::Resource& resource, std::string_view ns,
+                 std::string_view name, Time now) {
+  if (kube::text_at(body, {"kind"}).empty()) body["kind"] = resource.kind;
+  if (kube::text_at(body, {"apiVersion"}).empty()) body["apiVersion"] = resource.api_version();
+  json::object& metadata = body["metadata"].get_object();
+  for (std::string_view field : {"uid", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds",
+                                 "managedFields", "resourceVersion", "namespace"}) {
+    metadata.erase(jview(field));
+  }
+  metadata["name"] = name;
+  if (resource.namespaced) metadata["namespace"] = ns;
+  metadata["creationTimestamp"] = format_rfc3339(now);
+  metadata["generation"] = 1;
+  if (resource.has_status) body.erase("status");
+  if (resource == kube::kPods) body["status"] = json::object{{"phase", "Pending"}};
+}
+
+void keep_member(json::object& to, const json::object& from, std::string_view member) {
+  const json::value* value = from.if_contains(jview(member));
+  if (value == nullptr) {
+    to.erase(jview(member));
+  } else {
+    to[jview(member)] = *value;
+  }
+}
+
+void keep_identity(json::object& after, const json::object& before) {
+  static constexpr std::array<std::string_view, 9> kFixed = {
+      "name",       "generateName",      "namespace",
+      "uid",        "creationTimestamp", "deletionTimestamp",
+      "generation", "resourceVersion",   "deletionGracePeriodSeconds"};
+  keep_member(after, before, "apiVersion");
+  keep_member(after, before, "kind");
+  json::object& metadata = after["metadata"].get_object();
+  metadata.erase("managedFields");
+  const json::object& old = before.at("metadata").get_object();
+  for (std::string_view field : kFixed) keep_member(metadata, old, field);
+}
+
+bool adds_finalizer(const json::object& before, const json::object& after) {
+  const json::array* list = kube::array_at(after, {"metadata", "finalizers"});
+  if (list == nullptr) return false;
+  return std::any_of(list->begin(), list->end(), [&](const json::value& entry) {
+    return entry.is_string() && !kube::has_finalizer(before, kube::view(entry.get_string()));
+  });
+}
+
+bool has_finalizers(const json::object& object) {
+  const json::array* list = kube::array_at(object, {"metadata", "finalizers"});
+  return list != nullptr && !list->empty();
+}
+
+void set_finalizer(json::object& object, std::string_view finalizer, bool present) {
+  if (kube::has_finalizer(object, finalizer) == present) return;
+  json::array& list = kube::ensure_array(object, {"metadata", "finalizers"});
+  if (present) {
+    list.emplace_back(jview(finalizer));
+    return;
+  }
+  for (auto it = list.begin(); it != list.end();) {
+    it = it->is_string() && kube::view(it->get_string()) == finalizer ? list.erase(it) : it + 1;
+  }
+  if (list.empty()) object["metadata"].get_object().erase("finalizers");
+}
+
+bool differs_beyond_status(const json::object& before, const json::object& after) {
+  auto counts = [](json::string_view key) { return key != "metadata" && key != "status"; };
+  auto covers = [&](const json::object& a, const json::object& b) {
+    return std::all_of(a.begin(), a.end(), [&](const json::key_value_pair& member) {
+      if (!counts(member.key())) return true;
+      const json::value* other = b.if_contains(member.key());
+      return other != nullptr && *other == member.value();
+    });
+  };
+  return !covers(before, after) || !covers(after, before);
+}
+
+bool is_ready_to_go(const json::object& object) {
+  return kube::is_deleting(object) && !has_finalizers(object) &&
+         kube::int_at(object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0) == 0;
+}
+
+}  // namespace trainyard::store

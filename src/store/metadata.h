@@ -1,0 +1,40 @@
+// The rules of metadata: what the server sets, what nobody may change, when an object
+// counts as changed and when it may go. Pure functions on documents.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/time.h"
+#include "kube/json.h"
+#include "kube/meta.h"
+
+namespace trainyard::store {
+
+inline constexpr size_t kNameLengthMax = 253;
+inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
+inline constexpr std::string_view kOrphanFinalizer = "orphan";
+
+// A lower case DNS subdomain.
+bool is_object_name(std::string_view name);
+
+// Completes what is to be created: everything but uid and resourceVersion.
+void prepare_new(json::object& body, const kube::Resource& resource, std::string_view ns,
+                 std::string_view name, Time now);
+
+// Puts back what an update may not change: apiVersion, kind and the server's own metadata.
+void keep_identity(json::object& after, const json::object& before);
+// Makes one member of `to` what it is in `from`, absent if it is absent there.
+void keep_member(json::object& to, const json::object& from, std::string_view member);
+
+bool adds_finalizer(const json::object& before, const json::object& after);
+bool has_finalizers(const json::object& object);
+void set_finalizer(json::object& object, std::string_view finalizer, bool present);
+
+// Whether something outside metadata and status differs.
+bool differs_beyond_status(const json::object& before, const json::object& after);
+
+// Whether an object that is being deleted has nothing left that holds it.
+bool is_ready_to_go(const json::object& object);
+
+}  // namespace trainyard::store

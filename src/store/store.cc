@@ -1,0 +1,253 @@
+#include "store/store.h"
+
+#include <charconv>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "kube/access.h"
+#include "kube/patch.h"
+#include "store/metadata.h"
+
+namespace trainyard::store {
+
+using kube::text_at;
+
+namespace {
+
+std::pair<std::string_view, std::string_view> type_key(const kube::Resource& resource) {
+  return {resource.group, resource.plural};
+}
+
+std::pair<std::string_view, std::string_view> object_key(const kube::Resource& resource, std::string_view ns,
+                                                         std::string_view name) {
+  return {resource.namespaced ? ns : std::string_view{}, name};
+}
+
+Error not_found(const kube::Resource& resource, std::string_view name) {
+  return {ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", resource.plural, name)};
+}
+
+// What every body must have, for whichever write.
+std::optional<Error> check_body(const kube::Resource& resource, std::string_view ns,
+                                const json::object& body) {
+  const json::value* metadata = body.if_contains("metadata");
+  if (metadata == nullptr || !metadata->is_object())
+    return Error{ErrorKind::kInvalid, "metadata: Required value"};
+  std::string_view kind = text_at(body, {"kind"});
+  if (!kind.empty() && kind != resource.kind) {
+    return Error{ErrorKind::kInvalid, fmt::format("kind: {} cannot be written as {}", kind, resource.plural)};
+  }
+  std::string_view own = kube::namespace_of(body);
+  if (resource.namespaced && ns.empty()) return Error{ErrorKind::kInvalid, "a namespace is required"};
+  if (!own.empty() && own != ns && resource.namespaced) {
+    return Error{ErrorKind::kInvalid,
+                 fmt::format("metadata.namespace: {} is not the namespace of the request, {}", own, ns)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Store::set_admission(const kube::Resource& resource, Admission admission) {
+  table_for(resource).admission = std::move(admission);
+}
+
+const Store::Table* Store::find_table(const kube::Resource& resource) const {
+  auto found = tables_.find(type_key(resource));
+  return found == tables_.end() ? nullptr : &found->second;
+}
+
+Store::Table& Store::table_for(const kube::Resource& resource) {
+  auto found = tables_.find(type_key(resource));
+  if (found != tables_.end()) return found->second;
+  Table table;
+  table.names = std::make_shared<const std::vector<std::string>>(
+      std::vector<std::string>{std::string(resource.group), std::string(resource.version),
+                               std::string(resource.kind), std::string(resource.plural)});
+  const std::vector<std::string>& names = *table.names;
+  table.resource = {names[0], names[1], names[2], names[3], resource.namespaced, resource.has_status};
+  return tables_.emplace(TypeKey(resource.group, resource.plural), std::move(table)).first->second;
+}
+
+const Object* Store::find_object(const kube::Resource& resource, std::string_view ns,
+                                 std::string_view name) const {
+  const Table* table = find_table(resource);
+  if (table == nullptr) return nullptr;
+  auto found = table->objects.find(object_key(resource, ns, name));
+  return found == table->objects.end() ? nullptr : &found->second;
+}
+
+std::string Store::next_uid() {
+  Rng bits(seed_ * 0x9E3779B97F4A7C15u + ++uids_);
+  uint64_t high = (bits.next() & ~uint64_t{0xF000}) | 0x4000;
+  uint64_t low = (bits.next() & 0x3FFFFFFFFFFFFFFF) | 0x8000000000000000;
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xFFFF, high & 0xFFFF,
+                     low >> 48, low & 0xFFFFFFFFFFFF);
+}
+
+std::string Store::generated_name(const Table& table, std::string_view ns, std::string_view prefix) {
+  static constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
+  while (true) {
+    Rng bits(seed_ ^ fnv1a(prefix) ^ ++uids_);
+    std::string name(prefix.substr(0, kNameLengthMax - 5));
+    for (int i = 0; i < 5; ++i) name += kLetters[bits.below(kLetters.size())];
+    if (!table.objects.contains(object_key(table.resource, ns, name))) return name;
+  }
+}
+
+Result<Object> Store::create(const kube::Resource& resource, std::string_view ns, json::object body,
+                             Time now) {
+  if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
+  if (!text_at(body, {"metadata", "resourceVersion"}).empty()) {
+    return Error{ErrorKind::kInvalid, "metadata.resourceVersion: must not be set on what is to be created"};
+  }
+  Table& table = table_for(resource);
+  std::string name(kube::name_of(body));
+  if (name.empty()) {
+    std::string_view prefix = text_at(body, {"metadata", "generateName"});
+    if (prefix.empty())
+      return Error{ErrorKind::kInvalid, "metadata.name: Required value: name or generateName"};
+    name = generated_name(table, ns, prefix);
+  }
+  if (!is_object_name(name)) {
+    return Error{
+        ErrorKind::kInvalid,
+        fmt::format("metadata.name: Invalid value: \"{}\": must be a lower case DNS subdomain", name)};
+  }
+  if (table.objects.contains(object_key(resource, ns, name))) {
+    return Error{ErrorKind::kAlreadyExists, fmt::format("{} \"{}\" already exists", resource.plural, name)};
+  }
+  prepare_new(body, table.resource, ns, name, now);
+  if (table.admission) {
+    Result<Done> admitted = table.admission(body, nullptr);
+    if (!admitted.ok()) return admitted.error();
+  }
+  body["metadata"].get_object()["uid"] = next_uid();
+  return put(table, nullptr, std::move(body));
+}
+
+Result<Object> Store::get(const kube::Resource& resource, std::string_view ns, std::string_view name) const {
+  const Object* found = find_object(resource, ns, name);
+  if (found == nullptr) return not_found(resource, name);
+  return *found;
+}
+
+Result<Object> Store::update(const kube::Resource& resource, std::string_view ns, json::object body, Time) {
+  if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
+  const Object* before = find_object(resource, ns, kube::name_of(body));
+  if (before == nullptr) return not_found(resource, kube::name_of(body));
+  return replace(table_for(resource), Object(*before), std::move(body), Part::kMain);
+}
+
+Result<Object> Store::update_status(const kube::Resource& resource, std::string_view ns, json::object body,
+                                    Time) {
+  if (!resource.has_status) return not_found(resource, "status");
+  if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
+  const Object* before = find_object(resource, ns, kube::name_of(body));
+  if (before == nullptr) return not_found(resource, kube::name_of(body));
+  return replace(table_for(resource), Object(*before), std::move(body), Part::kStatus);
+}
+
+Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
+                            Time) {
+  if (patch.status && !resource.has_status) return not_found(resource, "status");
+  const Object* found = find_object(resource, ns, patch.name);
+  if (found == nullptr) return not_found(resource, patch.name);
+  Object before = *found;
+  auto patched = [&]() -> Result<json::value> {
+    json::value target(*before);
+    switch (patch.kind) {
+      case kube::PatchKind::kJson:
+        return kube::apply_json_patch(target, patch.body);
+      case kube::PatchKind::kMerge:
+        return kube::apply_merge_patch(target, patch.body);
+      case kube::PatchKind::kStrategic:
+        return kube::apply_strategic_patch(target, patch.body, resource);
+    }
+    return Error{ErrorKind::kInvalid, "unknown kind of patch"};
+  }();
+  if (!patched.ok()) return patched.error();
+  if (!patched->is_object()) return Error{ErrorKind::kInvalid, "the patch leaves no object"};
+  json::object body = std::move(patched.value().get_object());
+  if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
+  if (kube::name_of(body) != patch.name)
+    return Error{ErrorKind::kInvalid, "metadata.name: field is immutable"};
+  return replace(table_for(resource), before, std::move(body), patch.status ? Part::kStatus : Part::kMain);
+}
+
+Result<Object> Store::replace(Table& table, const Object& before, json::object body, Part part) {
+  std::string_view version = text_at(body, {"metadata", "resourceVersion"});
+  if (!version.empty() && version != text_at(*before, {"metadata", "resourceVersion"})) {
+    return Error{ErrorKind::kConflict, fmt::format("{} \"{}\": the object has been modified since version {}",
+                                                   table.resource.plural, kube::name_of(*before), version)};
+  }
+  std::string_view uid = kube::uid_of(body);
+  if (!uid.empty() && uid != kube::uid_of(*before)) {
+    return Error{ErrorKind::kConflict, fmt::format("{} \"{}\": the uid is {}, not {}", table.resource.plural,
+                                                   kube::name_of(*before), kube::uid_of(*before), uid)};
+  }
+  json::object after;
+  switch (part) {
+    case Part::kMain:
+      after = std::move(body);
+      keep_identity(after, *before);
+      if (table.resource.has_status) keep_member(after, *before, "status");
+      break;
+    case Part::kStatus:
+      after = *before;
+      keep_member(after, body, "status");
+      break;
+  }
+  if (table.admission) {
+    Result<Done> admitted = table.admission(after, before.get());
+    if (!admitted.ok()) return admitted.error();
+  }
+  if (kube::is_deleting(*before) && adds_finalizer(*before, after)) {
+    return Error{ErrorKind::kInvalid,
+                 "metadata.finalizers: Forbidden: none can be added to what is being deleted"};
+  }
+  if (after == *before) return before;
+  if (differs_beyond_status(*before, after)) {
+    after["metadata"].get_object()["generation"] = kube::generation_of(*before) + 1;
+  }
+  if (is_ready_to_go(after)) return erase(table, before, std::move(after));
+  return put(table, before, std::move(after));
+}
+
+Object Store::put(Table& table, const Object& before, json::object after) {
+  after["metadata"].get_object()["resourceVersion"] = std::to_string(++revision_);
+  Object object = std::make_shared<const json::object>(std::move(after));
+  auto key = object_key(table.resource, kube::namespace_of(*object), kube::name_of(*object));
+  auto found = table.objects.find(key);
+  if (found == table.objects.end()) {
+    table.objects.emplace(ObjectKey(key.first, key.second), object);
+  } else {
+    found->second = object;
+  }
+  ChangeKind kind = before == nullptr ? ChangeKind::kAdded : ChangeKind::kModified;
+  table.log.push_back({kind, revision_, object, before});
+  index(table, before.get(), object.get());
+  return object;
+}
+
+Object Store::erase(Table& table, const Object& before, json::object last) {
+  last["metadata"].get_object()["resourceVersion"] = std::to_string(++revision_);
+  Object object = std::make_shared<const json::object>(std::move(last));
+  auto key = object_key(table.resource, kube::namespace_of(*before), kube::name_of(*before));
+  auto found = table.objects.find(key);
+  CHECK(found != table.objects.end());
+  table.objects.erase(found);
+  table.log.push_back({ChangeKind::kDeleted, revision_, object, before});
+  index(table, before.get(), nullptr);
+  return object;
+}
+
+std::vector<std::pair<kube::Resource, Object>> Store::everything() const {
+  std::vector<std::pair<kube::Resource, Object>> all;
+  for (const auto& [type, table] : tables_) {
+    for (const auto& [key, object] : table.objects) all.emplace_back(table.resource, object);
+  }
+  return all;
+}
+
+}  // namespace trainyard::store
