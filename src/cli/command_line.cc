@@ -1,0 +1,201 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <limits>
+
+#include "cli/suggest.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::string_view kPathHelp =
+    "A file, a directory (its .yaml, .yml and .json files) or - for standard input";
+
+// What CLI11 fills in; one per parse.
+struct Raw {
+  std::vector<std::string> paths;
+  std::string output;
+  std::string now;
+  std::string to;
+  std::string shell;
+  uint64_t seed = 1;
+  uint64_t count = 1;
+  bool trace = false;
+  bool version = false;
+  dialect::Settings settings;
+};
+
+void add_paths(CLI::App& command, Raw& raw) {
+  command.add_option("PATH", raw.paths, std::string(kPathHelp))->required()->type_name("");
+}
+
+void add_settings(CLI::App& command, Raw& raw) {
+  command.add_option("--cluster-domain", raw.settings.cluster_domain,
+                     "Domain that host names in TF_CONFIG end in, as the cluster is set up");
+  command.add_option(
+      "--gang-scheduler-name", raw.settings.gang_scheduler,
+      "Gang scheduler of TFJobs: volcano, kube-batch, or the name of a scheduler-plugins profile");
+  command
+      .add_option("--clean-pod-policy", raw.settings.default_clean_policy,
+                  "What TFJobs without a cleanPodPolicy get: Running (the default), All or None")
+      ->check(CLI::IsMember({"Running", "All", "None"}));
+  command.add_flag("--evaluator-in-cluster", raw.settings.evaluator_in_cluster,
+                   "List the evaluator in TF_CONFIG's cluster, as Kubeflow 1.9 does");
+}
+
+void add_validate(CLI::App& app, Raw& raw) {
+  CLI::App* command = app.add_subcommand("validate", "Check manifests; tell every problem at once");
+  add_paths(*command, raw);
+  add_settings(*command, raw);
+  command->footer(
+      "Exit status: 0 every job is valid, 1 something is wrong, 2 the command line is.\n"
+      "Objects of other kinds pass through.\n\n"
+      "Examples:\n"
+      "  trainyard validate job.yaml\n"
+      "  trainyard validate manifests/\n"
+      "  kubectl get tfjobs -o yaml | trainyard validate -");
+}
+
+void add_explain(CLI::App& app, Raw& raw) {
+  CLI::App* command = app.add_subcommand("explain", "Show what a job means and what would be done next");
+  add_paths(*command, raw);
+  command
+      ->add_option("-o,--output", raw.output, "Print the objects that would be created instead: yaml or json")
+      ->check(CLI::IsMember({"yaml", "json"}));
+  command->add_option("--now", raw.now, "Plan as of this time (RFC 3339) instead of now");
+  add_settings(*command, raw);
+  command->footer(
+      "A job that carries a status is planned for as well; pods given along with it are taken into "
+      "account.\n\n"
+      "Examples:\n"
+      "  trainyard explain job.yaml\n"
+      "  trainyard explain -o yaml job.yaml | kubectl apply -f -\n"
+      "  kubectl get tfjobs,pods -o yaml | trainyard explain -");
+}
+
+void add_convert(CLI::App& app, Raw& raw) {
+  CLI::App* command = app.add_subcommand("convert", "Write the same job in another dialect");
+  command->add_option("--to", raw.to, "The dialect to write: tfjob, t9k or volcano")
+      ->required()
+      ->check(CLI::IsMember({"tfjob", "t9k", "volcano"}));
+  add_paths(*command, raw);
+  command->footer(
+      "Comments at the top of each job say what could not be carried over.\n\n"
+      "Examples:\n"
+      "  trainyard convert --to volcano tfjob.yaml\n"
+      "  trainyard convert --to tfjob old/ > new.yaml");
+}
+
+void add_sim(CLI::App& app, Raw& raw) {
+  CLI::App* command =
+      app.add_subcommand("sim", "Run simulated worlds full of faults and check what must always hold");
+  command->add_option("--seed", raw.seed, "The first seed")->capture_default_str();
+  command->add_option("--count", raw.count, "How many seeds, one after the other")
+      ->capture_default_str()
+      ->check(CLI::Range(uint64_t{1}, std::numeric_limits<uint64_t>::max()));
+  command->add_flag("--trace", raw.trace, "Tell the story of the seed step by step");
+  command->footer(
+      "A seed that fails is shrunk and printed; the exit status is then 1.\n\n"
+      "Examples:\n"
+      "  trainyard sim --seed 1 --count 1000\n"
+      "  trainyard sim --seed 42 --trace");
+}
+
+void add_completion(CLI::App& app, Raw& raw) {
+  CLI::App* command = app.add_subcommand("completion", "Print the completion script of a shell");
+  command->add_option("SHELL", raw.shell, "bash, zsh or fish")
+      ->required()
+      ->type_name("")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->footer(
+      "Examples:\n"
+      "  trainyard completion bash > /etc/bash_completion.d/trainyard\n"
+      "  trainyard completion zsh > \"${fpath[1]}/_trainyard\"\n"
+      "  trainyard completion fish > ~/.config/fish/completions/trainyard.fish");
+}
+
+void describe(CLI::App& app, Raw& raw) {
+  app.name("trainyard");
+  app.require_subcommand(1);
+  app.set_help_flag("-h,--help", "Print this help");
+  app.add_flag("--version", raw.version, "Print the version");
+  add_validate(app, raw);
+  add_explain(app, raw);
+  add_convert(app, raw);
+  add_sim(app, raw);
+  add_completion(app, raw);
+  app.add_subcommand("version", "Print the version");
+  app.footer(
+      "Examples:\n"
+      "  trainyard validate job.yaml\n"
+      "  trainyard explain job.yaml\n"
+      "  trainyard convert --to volcano job.yaml\n\n"
+      "trainyard COMMAND --help tells more.");
+}
+
+Command explain_of(const Raw& raw) {
+  Explain explain{raw.paths, OutputForm::kText, std::nullopt, raw.settings};
+  if (raw.output == "yaml") explain.form = OutputForm::kYaml;
+  if (raw.output == "json") explain.form = OutputForm::kJson;
+  if (!raw.now.empty()) {
+    explain.now = parse_rfc3339(raw.now);
+    if (!explain.now) {
+      return Misused{
+          fmt::format("--now: '{}' is not an RFC 3339 time such as 2026-01-31T12:00:00Z\n", raw.now)};
+    }
+  }
+  return explain;
+}
+
+Command command_of(std::string_view name, const Raw& raw) {
+  if (name == "validate") return Validate{raw.paths, raw.settings};
+  if (name == "explain") return explain_of(raw);
+  if (name == "convert") return Convert{raw.paths, raw.to};
+  if (name == "sim") return Simulate{raw.seed, raw.count, raw.trace};
+  if (name == "completion") return Completion{raw.shell};
+  return Version{};
+}
+
+// The first word that is no option, if no command is called so.
+std::optional<Misused> unknown_command(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].starts_with("-")) return std::nullopt;
+  const std::string& word = arguments[0];
+  for (std::string_view known : command_names()) {
+    if (word == known) return std::nullopt;
+  }
+  std::string text = fmt::format("unknown command '{}'", word);
+  if (std::string near = nearest_word(word, command_names()); !near.empty()) {
+    text += fmt::format("; did you mean '{}'?", near);
+  }
+  return Misused{text + "\nRun 'trainyard --help' for the commands.\n"};
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& command_names() {
+  static const std::vector<std::string_view> kNames = {"validate", "explain",    "convert",
+                                                       "sim",      "completion", "version"};
+  return kNames;
+}
+
+Command read_command_line(const std::vector<std::string>& arguments) {
+  if (std::optional<Misused> unknown = unknown_command(arguments)) return *unknown;
+  CLI::App app("Runs TensorFlow training jobs from the YAML people already have");
+  Raw raw;
+  describe(app, raw);
+  if (arguments.empty()) return Misused{app.help()};
+  if (arguments[0] == "--version") return Version{};
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return Help{app.help()};
+  } catch (const CLI::ParseError& error) {
+    return Misused{fmt::format("{}\nRun 'trainyard {}--help' for help.\n", error.what(),
+                               arguments[0].starts_with("-") ? "" : arguments[0] + " ")};
+  }
+  return command_of(app.get_subcommands().at(0)->get_name(), raw);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,94 @@
+#include "cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/suggest.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+TEST(CommandLine, EachCommandIsRead) {
+  EXPECT_EQ(read_command_line({"validate", "a.yaml", "b"}), Command(Validate{{"a.yaml", "b"}, {}}));
+  EXPECT_EQ(read_command_line({"validate", "-"}), Command(Validate{{"-"}, {}}));
+  EXPECT_EQ(read_command_line({"explain", "a"}), Command(Explain{{"a"}, OutputForm::kText, {}, {}}));
+  EXPECT_EQ(read_command_line({"explain", "-o", "yaml", "a"}),
+            Command(Explain{{"a"}, OutputForm::kYaml, {}, {}}));
+  EXPECT_EQ(read_command_line({"explain", "a", "--output=json", "--now", "1970-01-01T00:00:05Z"}),
+            Command(Explain{{"a"}, OutputForm::kJson, Time{5000}, {}}));
+  EXPECT_EQ(read_command_line({"convert", "--to", "t9k", "a"}), Command(Convert{{"a"}, "t9k"}));
+  EXPECT_EQ(read_command_line({"sim"}), Command(Simulate{1, 1, false}));
+  EXPECT_EQ(read_command_line({"sim", "--seed", "7", "--count", "9", "--trace"}),
+            Command(Simulate{7, 9, true}));
+  EXPECT_EQ(read_command_line({"completion", "fish"}), Command(Completion{"fish"}));
+  EXPECT_EQ(read_command_line({"version"}), Command(Version{}));
+  EXPECT_EQ(read_command_line({"--version"}), Command(Version{}));
+}
+
+TEST(CommandLine, SettingsOfTheClusterAreRead) {
+  Command command =
+      read_command_line({"explain", "a", "--cluster-domain", "cluster.local", "--gang-scheduler-name",
+                         "volcano", "--evaluator-in-cluster", "--clean-pod-policy", "All"});
+  EXPECT_EQ(std::get<Explain>(command).settings,
+            (dialect::Settings{"cluster.local", true, "All", "volcano"}));
+}
+
+struct MisuseRow {
+  Words arguments;
+  std::string says;
+};
+
+TEST(CommandLine, MisuseIsToldAndNothingElse) {
+  for (const MisuseRow& row : {
+           MisuseRow{{}, "Usage: trainyard"},
+           MisuseRow{{"expalin", "a"}, "unknown command 'expalin'; did you mean 'explain'?"},
+           MisuseRow{{"valid"}, "did you mean 'validate'?"},
+           MisuseRow{{"teleport"}, "unknown command 'teleport'\n"},
+           MisuseRow{{"validate"}, "PATH is required"},
+           MisuseRow{{"convert", "a"}, "--to is required"},
+           MisuseRow{{"convert", "--to", "pytorch", "a"}, "tfjob,t9k,volcano"},
+           MisuseRow{{"explain", "-o", "xml", "a"}, "yaml,json"},
+           MisuseRow{{"explain", "--now", "yesterday", "a"}, "'yesterday' is not an RFC 3339 time"},
+           MisuseRow{{"sim", "--seed", "x"}, "--seed"},
+           MisuseRow{{"sim", "--count", "0"}, "--count"},
+           MisuseRow{{"sim", "--seed", "-1"}, "--seed"},
+           MisuseRow{{"completion", "tcsh"}, "bash,zsh,fish"},
+           MisuseRow{{"version", "now"}, "now"},
+           MisuseRow{{"--colour"}, "--colour"},
+       }) {
+    Command command = read_command_line(row.arguments);
+    ASSERT_TRUE(std::holds_alternative<Misused>(command)) << row.says;
+    EXPECT_THAT(std::get<Misused>(command).text, HasSubstr(row.says));
+  }
+}
+
+TEST(CommandLine, EveryCommandHasHelpWithExamples) {
+  EXPECT_THAT(std::get<Help>(read_command_line({"--help"})).text, HasSubstr("Examples:"));
+  for (std::string_view name : command_names()) {
+    Command command = read_command_line({std::string(name), "--help"});
+    ASSERT_TRUE(std::holds_alternative<Help>(command)) << name;
+    EXPECT_THAT(std::get<Help>(command).text, HasSubstr(std::string(name)));
+    if (name != "version") {
+      EXPECT_THAT(std::get<Help>(command).text,
+                  AllOf(HasSubstr("Examples:"), HasSubstr("trainyard " + std::string(name))));
+    }
+  }
+}
+
+TEST(Suggest, SlipsOfTheFingersOnly) {
+  std::vector<std::string_view> known = {"validate", "explain", "convert"};
+  EXPECT_EQ(nearest_word("vlaidate", known), "validate");
+  EXPECT_EQ(nearest_word("expl", known), "explain");
+  EXPECT_EQ(nearest_word("convret", known), "convert");
+  EXPECT_EQ(nearest_word("zzzzzz", known), "");
+  EXPECT_EQ(nearest_word("", known), "");
+  EXPECT_EQ(nearest_word(std::string(10000, 'e'), known), "");
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,191 @@
+#include "cli/explain_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/rules_in_words.h"
+#include "kube/access.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr size_t kTfConfigShownMax = 2000;
+constexpr size_t kStepsShownMax = 40;
+
+const json::object* main_container_of(const json::object& pod, std::string_view main_container) {
+  const json::array* containers = kube::array_at(pod, {"spec", "containers"});
+  if (containers == nullptr || containers->empty()) return nullptr;
+  for (const json::value& container : *containers) {
+    if (container.is_object() && kube::text_at(container.get_object(), {"name"}) == main_container) {
+      return &container.get_object();
+    }
+  }
+  return containers->front().if_object();
+}
+
+// The last of the name counts, as for Kubernetes.
+std::string env_of(const json::object& container, std::string_view name) {
+  std::string value;
+  const json::array* env = kube::array_at(container, {"env"});
+  if (env == nullptr) return value;
+  for (const json::value& entry : *env) {
+    if (entry.is_object() && kube::text_at(entry.get_object(), {"name"}) == name) {
+      value = kube::text_at(entry.get_object(), {"value"});
+    }
+  }
+  return value;
+}
+
+// "a-0", "a-0 and a-1", "a-0 to a-9".
+std::string names_of(const model::JobSpec& spec, size_t role) {
+  int replicas = spec.roles[role].replicas;
+  std::string first = spec.pod_name({static_cast<int>(role), 0});
+  std::string last = spec.pod_name({static_cast<int>(role), std::max(0, replicas - 1)});
+  if (replicas == 0) return "none";
+  if (replicas == 1) return first;
+  return fmt::format("{} {} {}", first, replicas == 2 ? "and" : "to", last);
+}
+
+std::string ports_of(const json::object& service) {
+  std::string text;
+  const json::array* ports = kube::array_at(service, {"spec", "ports"});
+  if (ports == nullptr) return text;
+  for (const json::value& port : *ports) {
+    if (!port.is_object()) continue;
+    text +=
+        fmt::format("{}{}", text.empty() ? "" : ", ", kube::int_at(port.get_object(), {"port"}).value_or(0));
+  }
+  return text;
+}
+
+std::string cause_in_words(const model::Cause& cause) {
+  if (cause.kind == model::CauseKind::kNone) return "";
+  std::string text(to_string(cause.kind));
+  if (!cause.role.empty())
+    text += fmt::format(" ({}-{}, exit code {})", cause.role, cause.index, cause.exit_code);
+  if (!cause.detail.empty()) text += ": " + cause.detail;
+  return text;
+}
+
+}  // namespace
+
+void ExplainText::heading(std::string_view text) const {
+  console_.out << (console_.bold ? fmt::format("\n\x1b[1m{}\x1b[0m\n", text) : fmt::format("\n{}\n", text));
+}
+
+void ExplainText::line(std::string_view text) const { console_.out << "  " << text << "\n"; }
+
+void ExplainText::manifest(const Object& object) const {
+  std::string space = spec_.name_space.empty() ? "" : fmt::format(" in namespace {}", spec_.name_space);
+  int total = spec_.total_replicas();
+  console_.out << fmt::format(
+      "{}{} ({}): {} {} in {} {}\n", object.title(), space, kube::text_at(object.body, {"apiVersion"}), total,
+      total == 1 ? "replica" : "replicas", spec_.roles.size(), spec_.roles.size() == 1 ? "role" : "roles");
+  roles();
+  pods();
+  tf_config();
+  around();
+  rules();
+  if (spec_.advice.empty()) return;
+  heading("Advice");
+  for (const model::Advice& advice : spec_.advice) line(advice.message);
+}
+
+void ExplainText::roles() const {
+  heading("Roles");
+  model::JobState state;
+  state.roles.resize(spec_.roles.size());
+  for (size_t i = 0; i < spec_.roles.size(); ++i) {
+    const model::Role& role = spec_.roles[i];
+    std::string image;
+    if (role.replicas > 0) {
+      json::object pod = dialect_.render_pod(spec_, settings_, {{static_cast<int>(i), 0}, 0, &state});
+      if (const json::object* main = main_container_of(pod, dialect_.main_container)) {
+        image = kube::text_at(*main, {"image"});
+      }
+    }
+    line(fmt::format("{} x {}{}", role.replicas, role.name, image.empty() ? "" : "  " + image));
+    for (const std::string& rule : replica_rules(spec_, role)) line("    " + rule);
+  }
+}
+
+void ExplainText::pods() const {
+  heading(spec_.service_per_replica ? "Pods, each with a service of its name" : "Pods");
+  for (size_t i = 0; i < spec_.roles.size(); ++i) {
+    std::string ports;
+    if (spec_.service_per_replica && spec_.roles[i].replicas > 0) {
+      ports = ports_of(dialect_.render_service(spec_, {static_cast<int>(i), 0}));
+    }
+    line(names_of(spec_, i) + (ports.empty() ? "" : fmt::format("  port {}", ports)));
+  }
+  if (spec_.uid.empty() && spec_.dialect == "t9k") {
+    line("(the five characters after the job's name come from its uid, which it gets when it is created)");
+  }
+}
+
+void ExplainText::tf_config() const {
+  model::JobState state;
+  state.roles.resize(spec_.roles.size());
+  for (size_t i = 0; i < spec_.roles.size(); ++i) {
+    if (spec_.roles[i].replicas == 0) continue;
+    model::ReplicaId id{static_cast<int>(i), 0};
+    json::object pod = dialect_.render_pod(spec_, settings_, {id, 0, &state});
+    const json::object* main = main_container_of(pod, dialect_.main_container);
+    std::string text = main == nullptr ? "" : env_of(*main, "TF_CONFIG");
+    if (text.empty()) continue;
+    heading(fmt::format("TF_CONFIG of {} (the others differ in task)", spec_.pod_name(id)));
+    bool whole = text.size() <= kTfConfigShownMax;
+    line(whole ? text
+               : text.substr(0, kTfConfigShownMax) +
+                     fmt::format("... ({} characters; -o yaml shows all)", text.size()));
+    return;
+  }
+  heading("TF_CONFIG");
+  line("none");
+}
+
+void ExplainText::around() const {
+  heading("Gang");
+  std::string gang = gang_in_words(spec_);
+  line(gang.empty() ? "none: each pod is scheduled by itself" : gang);
+  if (spec_.companions.empty() && !spec_.tensorboard) return;
+  heading("Other objects");
+  for (const model::Companion& companion : spec_.companions) {
+    line(fmt::format("{} {}{}", to_string(companion.kind), companion.name,
+                     companion.must_exist ? " (must exist; pods wait for it)" : ""));
+  }
+  if (spec_.tensorboard) line(fmt::format("TensorBoard {}", *spec_.tensorboard));
+}
+
+void ExplainText::rules() const {
+  heading("Rules");
+  for (const JobRule& rule : job_rules(spec_)) line(fmt::format("{:<10}{}", rule.subject, rule.text));
+}
+
+void ExplainText::outlook(const model::Observation& seen, const model::Plan& plan, Time now) const {
+  heading("State");
+  line(fmt::format("{}{}", to_string(plan.state.phase),
+                   plan.state.result ? fmt::format(", {}", to_string(*plan.state.result)) : ""));
+  if (std::string cause = cause_in_words(plan.state.cause); !cause.empty()) line("because " + cause);
+  line(fmt::format("restarts {} charged, {} disruptions", plan.state.restarts, plan.state.disruptions));
+  heading(fmt::format("Next, as of {}", format_rfc3339(now)));
+  if (seen.pods.empty() && !plan.state.finished()) {
+    line("(No pods of this job were given, so the plan is for a world without them. Give them as well:");
+    line(fmt::format(" kubectl get {}.{},pods -o yaml | trainyard explain -)", dialect_.resource.plural,
+                     dialect_.resource.group));
+  }
+  size_t shown = 0;
+  for (const model::Step& step : plan.steps) {
+    if (shown++ == kStepsShownMax) {
+      line(fmt::format("... and {} more", plan.steps.size() - kStepsShownMax));
+      break;
+    }
+    line(to_string(spec_, step));
+  }
+  if (plan.steps.empty()) line("nothing to do");
+  for (const model::Wait& wait : plan.waits) line("waits: " + wait.text);
+  if (plan.wake) line(fmt::format("looks again in {}", format_duration(*plan.wake - now)));
+}
+
+}  // namespace trainyard::cli

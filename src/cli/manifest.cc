@@ -1,0 +1,215 @@
+#include "cli/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <system_error>
+
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One byte more than the YAML reader takes, so that it sees that there is too much.
+std::string read_text(std::istream& in) {
+  std::string text(kube::YamlLimits{}.bytes_max + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  return text;
+}
+
+TextFile read_file(const fs::path& path) {
+  std::error_code failed;
+  if (fs::is_directory(path, failed)) return {path.string(), "", "is a directory"};
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return {path.string(), "", "cannot be read: " + std::generic_category().message(errno)};
+  return {path.string(), read_text(in), ""};
+}
+
+bool is_manifest_name(const fs::path& path) {
+  std::string extension = path.extension();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
+
+std::vector<TextFile> read_directory(const fs::path& directory) {
+  std::vector<fs::path> paths;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator at(directory, fs::directory_options::skip_permission_denied, failed),
+       end;
+       at != end && !failed; at.increment(failed)) {
+    if (at->is_regular_file(failed) && is_manifest_name(at->path())) paths.push_back(at->path());
+  }
+  if (failed) return {{directory.string(), "", "cannot be read: " + failed.message()}};
+  if (paths.empty()) return {{directory.string(), "", "has no .yaml, .yml or .json file in it"}};
+  std::sort(paths.begin(), paths.end());
+  std::vector<TextFile> files;
+  for (const fs::path& path : paths) files.push_back(read_file(path));
+  return files;
+}
+
+// "line 3, column 5: what" as "file:3:5: what".
+Complaint located(const TextFile& file, const std::string& message) {
+  static const std::regex kPlace(R"(^line (\d+), column (\d+): )");
+  std::smatch found;
+  if (!std::regex_search(message, found, kPlace)) return fmt::format("{}: {}", file.label, message);
+  return fmt::format("{}:{}:{}: {}", file.label, found[1].str(), found[2].str(), found.suffix().str());
+}
+
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+  });
+}
+
+// A field by which a manifest without a kind gives itself away.
+std::string hint_for(const json::object& body) {
+  if (kube::find(body, {"spec", "tfReplicaSpecs"}) != nullptr)
+    return "; with tfReplicaSpecs: kubeflow.org/v1, TFJob";
+  if (kube::find(body, {"spec", "replicaSpecs"}) != nullptr) {
+    return "; with replicaSpecs: batch.tensorstack.dev/v1beta1, TensorFlowTrainingJob";
+  }
+  if (kube::find(body, {"spec", "tasks"}) != nullptr) return "; with tasks: batch.volcano.sh/v1alpha1, Job";
+  return "";
+}
+
+class Sorter {
+ public:
+  Sorter(std::span<const dialect::Dialect> dialects, Manifests& out) : dialects_(dialects), out_(out) {}
+
+  void take(const TextFile& file, const kube::Document& document) {
+    if (!document.body.is_object()) {
+      out_.complaints.push_back(fmt::format(
+          "{}:{}: a manifest is an object with apiVersion, kind and metadata", file.label, document.line));
+      return;
+    }
+    const json::object& body = document.body.get_object();
+    bool is_list = kube::text_at(body, {"apiVersion"}) == "v1" && kube::text_at(body, {"kind"}) == "List";
+    const json::array* items = is_list ? kube::array_at(body, {"items"}) : nullptr;
+    if (items == nullptr) {
+      take_object(file, document, "", body);
+      return;
+    }
+    for (size_t i = 0; i < items->size(); ++i) {
+      std::string prefix = fmt::format("items[{}]", i);
+      if (const json::object* item = (*items)[i].if_object()) {
+        take_object(file, document, prefix, *item);
+      } else {
+        out_.complaints.push_back(fmt::format("{}:{}: {}: must be an object", file.label,
+                                              document.lines.nearest(prefix).line, prefix));
+      }
+    }
+  }
+
+ private:
+  void take_object(const TextFile& file, const kube::Document& document, std::string prefix,
+                   const json::object& body) {
+    Object object{&file, document.lines, std::move(prefix), body, dialect::find_dialect(dialects_, body)};
+    if (object.dialect == nullptr && complain(object)) return;
+    out_.objects.push_back(std::move(object));
+  }
+
+  // Whether something is wrong with what the object says it is.
+  bool complain(const Object& object) {
+    size_t before = out_.complaints.size();
+    for (const char* field : {"apiVersion", "kind"}) {
+      const json::value* found = object.body.if_contains(field);
+      if (found == nullptr || found->is_null()) {
+        add(object, field,
+            fmt::format("Required value: every object names its apiVersion and kind{}",
+                        hint_for(object.body)));
+      } else if (!found->is_string() || found->get_string().empty()) {
+        add(object, field, fmt::format("Invalid value: {}: must be a word", json::serialize(*found)));
+      }
+    }
+    if (out_.complaints.size() == before) complain_of_near_miss(object);
+    return out_.complaints.size() != before;
+  }
+
+  // Almost one of ours: a version that we do not read, a kind in other letters.
+  void complain_of_near_miss(const Object& object) {
+    std::string_view api_version = kube::text_at(object.body, {"apiVersion"});
+    std::string_view kind = kube::text_at(object.body, {"kind"});
+    std::string_view group = api_version.substr(0, api_version.find('/'));
+    for (const dialect::Dialect& dialect : dialects_) {
+      if (!same_ignoring_case(kind, dialect.resource.kind)) continue;
+      bool our_group = group == dialect.resource.group;
+      if (!our_group && same_ignoring_case(kind, "Job")) return;  // Kubernetes itself has a kind of that name
+      if (kind != dialect.resource.kind) {
+        add(object, "kind",
+            fmt::format("Unsupported value: \"{}\": did you mean \"{}\"?", kind, dialect.resource.kind));
+      } else {
+        add(object, "apiVersion",
+            fmt::format("Unsupported value: \"{}\": a {} is read as \"{}\"{}", api_version, kind,
+                        dialect.resource.api_version(), our_group ? " or an older version of it" : ""));
+      }
+      return;
+    }
+  }
+
+  void add(const Object& object, std::string_view field, const std::string& text) {
+    std::string path =
+        object.prefix.empty() ? std::string(field) : fmt::format("{}.{}", object.prefix, field);
+    out_.complaints.push_back(fmt::format("{}: {}: {}", object.place_of(field), path, text));
+  }
+
+  std::span<const dialect::Dialect> dialects_;
+  Manifests& out_;
+};
+
+}  // namespace
+
+std::vector<TextFile> read_paths(const std::vector<std::string>& paths, std::istream& standard_input) {
+  std::vector<TextFile> files;
+  for (const std::string& path : paths) {
+    std::error_code failed;
+    if (path == "-") {
+      files.push_back({"<stdin>", read_text(standard_input), ""});
+    } else if (fs::is_directory(path, failed)) {
+      std::vector<TextFile> inside = read_directory(path);
+      files.insert(files.end(), inside.begin(), inside.end());
+    } else {
+      files.push_back(read_file(path));
+    }
+  }
+  return files;
+}
+
+std::string Object::place_of(std::string_view field) const {
+  std::string path = prefix;
+  if (!field.empty()) path += fmt::format("{}{}", path.empty() ? "" : ".", field);
+  return fmt::format("{}:{}", file->label, lines.nearest(path).line);
+}
+
+std::string Object::title() const {
+  std::string_view name = kube::name_of(body);
+  if (name.empty()) name = kube::text_at(body, {"metadata", "generateName"});
+  std::string_view kind = kube::text_at(body, {"kind"});
+  return name.empty() ? std::string(kind) : fmt::format("{} {}", kind, name);
+}
+
+Manifests take_apart(const std::vector<TextFile>& files, std::span<const dialect::Dialect> dialects) {
+  Manifests manifests;
+  Sorter sorter(dialects, manifests);
+  for (const TextFile& file : files) {
+    if (!file.fault.empty()) {
+      manifests.complaints.push_back(fmt::format("{}: {}", file.label, file.fault));
+      continue;
+    }
+    Result<std::vector<kube::Document>> documents = kube::parse_yaml(file.text);
+    if (!documents.ok()) {
+      manifests.complaints.push_back(located(file, documents.error().message));
+      continue;
+    }
+    if (documents->empty()) manifests.complaints.push_back(fmt::format("{}: is empty", file.label));
+    for (const kube::Document& document : *documents) sorter.take(file, document);
+  }
+  return manifests;
+}
+
+}  // namespace trainyard::cli

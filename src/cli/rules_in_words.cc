@@ -1,0 +1,234 @@
+#include "cli/rules_in_words.h"
+
+#include <fmt/format.h>
+
+#include "base/match.h"
+
+namespace trainyard::cli {
+namespace {
+
+using model::Action;
+using model::ActionKind;
+using model::JobSpec;
+using model::Role;
+using model::Rule;
+using model::Scope;
+using model::Trigger;
+
+// "a", "a or b", "a, b or c".
+std::string any_of(const std::vector<std::string>& parts) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " or " : ", ";
+    text += parts[i];
+  }
+  return text;
+}
+
+std::string in_words(Trigger trigger) {
+  switch (trigger) {
+    case Trigger::kFailed:
+      return "it fails";
+    case Trigger::kDisrupted:
+      return "it is evicted or lost";
+    case Trigger::kDeleted:
+      return "somebody deletes it";
+    case Trigger::kPending:
+      return "it is pending";
+    case Trigger::kRoleCompleted:
+      return "all of its role have succeeded";
+    case Trigger::kRoleFailed:
+      return "containers of its role were restarted too often";
+    case Trigger::kGangLost:
+      return "the gang is no longer whole";
+    case Trigger::kAny:
+      return "anything happens to it";
+  }
+  return "";
+}
+
+std::string in_words(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::kNone:
+      return "the job goes on without it";
+    case ActionKind::kRestart:
+      break;
+    case ActionKind::kFail:
+      return "the job fails";
+    case ActionKind::kAbort:
+      return "the job stops and may be resumed";
+    case ActionKind::kResume:
+      return "the job is resumed";
+    case ActionKind::kTerminate:
+      return "the job stops for good";
+    case ActionKind::kComplete:
+      return "the job is complete";
+  }
+  switch (action.scope) {
+    case Scope::kPod:
+      return "the replica starts again";
+    case Scope::kPartition:
+      return "its partition starts again";
+    case Scope::kRole:
+      return "its whole role starts again";
+    case Scope::kJob:
+      return "the whole job starts again";
+  }
+  return "";
+}
+
+std::string condition_of(const Rule& rule) {
+  std::string text;
+  if (!rule.exits.empty()) {
+    std::vector<std::string> codes;
+    for (const model::ExitRange& range : rule.exits) {
+      codes.push_back(range.first == range.last ? fmt::format("{}", range.first)
+                                                : fmt::format("{} to {}", range.first, range.last));
+    }
+    text = "exit code " + any_of(codes);
+  } else {
+    std::vector<std::string> triggers;
+    for (Trigger trigger : rule.on) triggers.push_back(in_words(trigger));
+    text = any_of(triggers);
+  }
+  if (rule.delay) text += fmt::format(" and {} have passed", format_duration(*rule.delay));
+  return text;
+}
+
+std::string success_of(const JobSpec& spec) {
+  return std::visit(
+      Match{[&](const model::MainReplica& main) {
+              std::string text = fmt::format("when {} ends with exit code 0", replica_label(spec, main.id));
+              if (main.or_all) text += fmt::format(", or all of {}", spec.roles[main.id.role].name);
+              return text;
+            },
+            [&](const model::WholeRole& whole) {
+              return fmt::format("when every {} has ended with exit code 0", spec.roles[whole.role].name);
+            },
+            [](const model::Tally& tally) {
+              std::string text;
+              if (tally.min_success) {
+                text = fmt::format("as soon as {} replicas have succeeded; or ", *tally.min_success);
+              }
+              text += fmt::format("when all have ended and at least {} have succeeded", tally.min_available);
+              if (tally.per_role) text += ", and of each role its own minimum";
+              return text;
+            },
+            [](const model::NoSuccess&) { return std::string("only by a rule or by command"); }},
+      spec.success);
+}
+
+std::string budget_of(const JobSpec& spec) {
+  if (!spec.budget.restarts_max) return "without limit; the count is kept in the status";
+  int limit = *spec.budget.restarts_max;
+  std::string spent = spec.budget.spent_fails_job ? "the next failure then fails the job"
+                                                  : "a failure then counts as one that no rule restarts";
+  if (limit == 0)
+    return fmt::format("none: {}", spec.budget.spent_fails_job ? "the first failure fails the job" : spent);
+  return fmt::format("{} at most, all replicas together; {}. Evictions and deletions are not counted", limit,
+                     spent);
+}
+
+std::string cleanup_of(const JobSpec& spec) {
+  switch (spec.cleanup) {
+    case model::Cleanup::kNone:
+      return "nothing is deleted when the job is done";
+    case model::Cleanup::kUnfinished:
+      return "pods that still run are deleted when the job is done; ended ones stay for their logs";
+    case model::Cleanup::kAll:
+      return "all pods are deleted when the job is done";
+  }
+  return "";
+}
+
+std::string dependencies_of(const JobSpec& spec, const Role& role) {
+  std::vector<std::string> names;
+  for (int other : role.depends_on.roles) names.push_back(spec.roles[static_cast<size_t>(other)].name);
+  std::string text = any_of(names);
+  if (!role.depends_on.any) {
+    for (size_t at = text.rfind(" or "); at != std::string::npos; at = std::string::npos)
+      text.replace(at, 4, " and ");
+  }
+  return fmt::format("{} waits until {} {} ready", role.name, text,
+                     names.size() > 1 && !role.depends_on.any ? "are" : "is");
+}
+
+std::string_view title_of(model::GangScheduler scheduler) {
+  switch (scheduler) {
+    case model::GangScheduler::kVolcano:
+      return "Volcano";
+    case model::GangScheduler::kKubeBatch:
+      return "kube-batch";
+    case model::GangScheduler::kCoscheduling:
+      return "scheduler-plugins";
+    case model::GangScheduler::kT9k:
+      return "T9k";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string replica_label(const JobSpec& spec, model::ReplicaId id) {
+  return fmt::format("{}-{}", spec.roles.at(static_cast<size_t>(id.role)).name, id.index);
+}
+
+std::vector<std::string> replica_rules(const JobSpec& spec, const Role& role) {
+  std::vector<std::string> lines;
+  if (role.restarts_in_place) lines.push_back("its container is restarted in place by the node, and counted");
+  if (role.runs_forever) lines.push_back("it ends well: the replica starts again, for it is to run always");
+  for (const Rule& rule : role.rules) lines.push_back(condition_of(rule) + ": " + in_words(rule.action));
+  std::string rest = lines.empty() ? "it fails" : "any other failure";
+  if (role.otherwise_main) {
+    const auto* main = std::get_if<model::MainReplica>(&spec.success);
+    std::string label = main != nullptr ? replica_label(spec, main->id) : "the main replica";
+    lines.push_back(fmt::format("{} of {}: {}", rest == "it fails" ? "a failure" : rest, label,
+                                in_words(*role.otherwise_main)));
+    if (role.replicas == 1) return lines;
+    rest += " of the others";
+  }
+  lines.push_back(rest + ": " + in_words(role.otherwise));
+  return lines;
+}
+
+std::vector<JobRule> job_rules(const JobSpec& spec) {
+  std::vector<JobRule> rules;
+  rules.push_back({"Success", success_of(spec)});
+  rules.push_back({"Running", spec.running_min >= spec.total_replicas()
+                                  ? std::string("once every replica has started")
+                                  : fmt::format("once {} of {} replicas have started", spec.running_min,
+                                                spec.total_replicas())});
+  rules.push_back({"Restarts", budget_of(spec)});
+  rules.push_back({"Clean-up", cleanup_of(spec)});
+  if (spec.active_deadline) {
+    rules.push_back({"Deadline", fmt::format("fails when it is not done {} after its start",
+                                             format_duration(*spec.active_deadline))});
+  }
+  if (spec.ttl_after_finished) {
+    rules.push_back({"Lifetime", fmt::format("the job itself is deleted {} after its end",
+                                             format_duration(*spec.ttl_after_finished))});
+  }
+  for (const Role& role : spec.roles) {
+    if (!role.depends_on.roles.empty()) rules.push_back({"Order", dependencies_of(spec, role)});
+  }
+  if (spec.mode == model::RunMode::kPause)
+    rules.push_back({"Paused", "no pods until the manifest says otherwise"});
+  if (!spec.managed) rules.push_back({"Managed", "by another controller: nothing is done here"});
+  if (spec.holds_deletion) rules.push_back({"Deletion", "the job goes only after its pods have gone"});
+  return rules;
+}
+
+std::string gang_in_words(const JobSpec& spec) {
+  if (!spec.gang) return "";
+  const model::Gang& gang = *spec.gang;
+  std::string text = fmt::format("PodGroup {} of {}: ", gang.name, title_of(gang.scheduler));
+  text += gang.owned ? fmt::format("{} pods start together or not at all", gang.min_member)
+                     : std::string("made by you, and left alone");
+  if (!gang.queue.empty()) text += fmt::format("; queue {}", gang.queue);
+  if (!gang.priority_class.empty()) text += fmt::format("; priority class {}", gang.priority_class);
+  if (gang.priority != 0) text += fmt::format("; priority {}", gang.priority);
+  if (gang.gates_pods) text += "; pods are made once it is let in";
+  return text;
+}
+
+}  // namespace trainyard::cli

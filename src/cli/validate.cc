@@ -1,0 +1,56 @@
+#include "cli/validate.h"
+
+#include <fmt/format.h>
+
+#include "cli/dialects.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Whether the job is valid.
+bool check_job(const Object& object, const dialect::Settings& settings, const Console& console) {
+  dialect::LowerResult lowered = object.dialect->lower(object.body, settings);
+  if (const auto* problems = std::get_if<std::vector<dialect::Problem>>(&lowered)) {
+    for (const std::string& line : located(object, *problems)) console.err << line << "\n";
+    return false;
+  }
+  for (const model::Advice& advice : std::get<model::JobSpec>(lowered).advice) {
+    console.err << fmt::format("{}: warning: {}\n", object.place_of(""), advice.message);
+  }
+  console.out << fmt::format("{}: {}: valid\n", object.place_of(""), object.title());
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> located(const Object& object, const std::vector<dialect::Problem>& problems) {
+  std::vector<std::string> lines;
+  for (const dialect::Problem& problem : problems) {
+    dialect::Problem shown = problem;
+    if (!object.prefix.empty()) shown.path = fmt::format("{}.{}", object.prefix, problem.path);
+    lines.push_back(fmt::format("{}: {}", object.place_of(problem.path), dialect::to_string(shown)));
+  }
+  return lines;
+}
+
+bool report_complaints(const Manifests& manifests, const Console& console) {
+  for (const Complaint& complaint : manifests.complaints) console.err << complaint << "\n";
+  return manifests.complaints.empty();
+}
+
+int validate(const Validate& command, const Console& console) {
+  std::vector<TextFile> files = read_paths(command.paths, console.in);
+  Manifests manifests = take_apart(files, all_dialects());
+  bool fine = report_complaints(manifests, console);
+  for (const Object& object : manifests.objects) {
+    if (object.dialect == nullptr) {
+      console.out << fmt::format("{}: {}: not a training job, passed over\n", object.place_of(""),
+                                 object.title());
+    } else {
+      fine = check_job(object, command.settings, console) && fine;
+    }
+  }
+  return fine ? kFine : kInputAtFault;
+}
+
+}  // namespace trainyard::cli
