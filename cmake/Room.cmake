@@ -16,9 +16,9 @@ target_compile_options(trainyard_flags INTERFACE -Wall -Wextra -Werror -Wswitch-
 target_include_directories(trainyard_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # -fpch-preprocess lets ccache see through the precompiled header. The other
-  # four warnings are wrong about optionals and variants in g++ 12.
+  # warnings are wrong about optionals and variants in g++ 12.
   target_compile_options(trainyard_flags INTERFACE -fpch-preprocess
-    -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+    -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
 endif()
 if(TRAINYARD_SANITIZE)
   target_compile_options(trainyard_flags INTERFACE -fsanitize=${TRAINYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)

@@ -284,7 +284,9 @@ bool answer_roles(Pass& pass) {
 
 bool answer_gang(Pass& pass) {
   if (!pass.seen.gang || pass.seen.gang->phase != model::GangPhase::kLost) return true;
-  if (pass.state.gang_lost_attempt == pass.state.attempt || pass.spec.roles.empty()) return true;
+  // While pods are being made the scheduler's word is about their predecessors.
+  bool settled = pass.state.phase == model::Phase::kRunning;
+  if (!settled || pass.state.gang_lost_attempt == pass.state.attempt || pass.spec.roles.empty()) return true;
   pass.state.gang_lost_attempt = pass.state.attempt;
   return answer(pass, {Trigger::kGangLost, {0, 0}, std::nullopt, nullptr});
 }

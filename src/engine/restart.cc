@@ -52,6 +52,10 @@ void renew(Pass& pass, bool keep_succeeded) {
     carried.outcome = Outcome::kSucceeded;
     kept.push_back(carried);
   }
+  for (model::RoleState& role : pass.state.roles) {
+    // A completion that was answered stays answered when its successes are carried over.
+    role.completed_attempt = keep_succeeded && role.completed_attempt >= 0 ? attempt : -1;
+  }
   pass.state.attempt = attempt;
   pass.state.floor = attempt;
   pass.state.replicas = std::move(kept);
