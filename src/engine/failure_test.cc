@@ -85,6 +85,7 @@ TEST(Rules, RoleCompletedFiresOnce) {
   Yard yard(ruled({{{Trigger::kRoleCompleted}, {}, {ActionKind::kAbort}, {}}}, 1));
   yard.seen.spec.roles.push_back(role("ps", 1));
   yard.seen.spec.roles[1].otherwise = {ActionKind::kNone};
+  yard.seen.spec.running_min = 2;
   yard.settle().run_all().end("worker-0", 0);
   EXPECT_EQ(yard.show(), "Paused | worker-0 Succeeded");
   yard.seen.commands.push_back({"resume", "c1", {ActionKind::kResume}});

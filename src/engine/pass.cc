@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace trainyard::engine {
@@ -51,9 +53,12 @@ bool Pass::was_deleted(ReplicaId id) const {
 }
 
 int Pass::count(int role, Outcome outcome) const {
-  int n = 0;
-  each_replica_of(role, [&](ReplicaId id) { n += state.outcome_of(id) == outcome; });
-  return n;
+  int floor = state.floor_of(role);
+  int replicas = spec.roles[role].replicas;
+  return static_cast<int>(std::count_if(state.replicas.begin(), state.replicas.end(), [&](const auto& record) {
+    return record.id.role == role && record.id.index < replicas && record.attempt >= floor &&
+           record.outcome == outcome;
+  }));
 }
 
 bool Pass::all_ended(int role) const {

@@ -30,18 +30,19 @@ ReplicaRecord& JobState::record(ReplicaId id) {
   return *replicas.insert(at, std::move(fresh));
 }
 
+int JobState::floor_of(int role) const {
+  bool known = role >= 0 && static_cast<size_t>(role) < roles.size();
+  return known ? std::max(floor, roles[role].floor) : floor;
+}
+
 int JobState::attempt_of(ReplicaId id) const {
-  int highest = floor;
-  if (id.role >= 0 && static_cast<size_t>(id.role) < roles.size()) {
-    highest = std::max(highest, roles[id.role].floor);
-  }
   const ReplicaRecord* record = find(id);
-  return record ? std::max(highest, record->attempt) : highest;
+  return record ? std::max(floor_of(id.role), record->attempt) : floor_of(id.role);
 }
 
 std::optional<Outcome> JobState::outcome_of(ReplicaId id) const {
   const ReplicaRecord* record = find(id);
-  if (record == nullptr || record->attempt < attempt_of(id)) return std::nullopt;
+  if (record == nullptr || record->attempt < floor_of(id.role)) return std::nullopt;
   return record->outcome;
 }
 

@@ -130,6 +130,8 @@ struct JobState {
   // Null when nothing is remembered of it.
   const ReplicaRecord* find(ReplicaId id) const;
   ReplicaRecord& record(ReplicaId id);
+  // The attempt below which everything of the role is old.
+  int floor_of(int role) const;
   // The attempt a pod of this replica must have; older ones are old.
   int attempt_of(ReplicaId id) const;
   // The outcome of the present attempt.
