@@ -147,7 +147,8 @@ bool read_replica_specs(const Reader& spec, TrainingJob& job) {
                 "must have a chief or a worker with at least one replica: its end decides the job's");
   }
   if (total > model::kReplicasMax) {
-    spec.report("replicaSpecs", ProblemKind::kTooMany,
+    Reader(nullptr, spec.path_of("replicaSpecs"), spec.problems())
+        .report(ProblemKind::kTooMany,
                 fmt::format("{} replicas in all, at most {} are allowed", total, model::kReplicasMax));
   }
   return sound;

@@ -33,12 +33,7 @@ TEST(T9kName, WithoutUidTheNameAloneIsHashed) {
   EXPECT_EQ(child_prefix("train", ""), "train-" + name_suffix("train", ""));
 }
 
-TEST(T9kName, SmallHashesKeepTheirLeadingZeros) {
-  bool seen_zero = false;
-  for (int i = 0; i < 1000 && !seen_zero; ++i)
-    seen_zero = name_suffix("job", std::to_string(i)).front() == '0';
-  EXPECT_TRUE(seen_zero);
-}
+TEST(T9kName, SmallHashesKeepTheirLeadingZeros) { EXPECT_EQ(name_suffix("train-1000", ""), "08b62"); }
 
 }  // namespace
 }  // namespace trainyard::t9k
