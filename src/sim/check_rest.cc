@@ -1,0 +1,137 @@
+// Checkers about the end: when the trouble is over and everything has come to rest, the
+// world must be what its manifests ask for (invariants 5, 14, 15, 16, 17, 18).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kube/access.h"
+#include "sim/checkers.h"
+
+namespace trainyard::sim {
+
+namespace {
+
+bool outcome_recorded(const json::object& memory, std::string_view role, int index) {
+  const std::string key = std::to_string(index);
+  if (!kube::text_at(memory, {"roles", role, "replicas", key, "outcome"}).empty()) return true;
+  // Ranges: "0-3,7".
+  std::string_view ranges = kube::text_at(memory, {"roles", role, "succeeded"});
+  while (!ranges.empty()) {
+    const size_t end = std::min(ranges.find(','), ranges.size());
+    const std::string range(ranges.substr(0, end));
+    ranges.remove_prefix(std::min(end + 1, ranges.size()));
+    const size_t dash = range.find('-');
+    const int first = std::stoi(range.substr(0, dash));
+    const int last = dash == std::string::npos ? first : std::stoi(range.substr(dash + 1));
+    if (index >= first && index <= last) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Checkers::at_rest() {
+  now_ = cluster_.now();
+  for (const auto& [uid, job] : jobs_) {
+    if (!job.gone) job_at_rest(job);
+  }
+  // 14: nothing is left of a job that is gone.
+  for (const auto& [resource, object] : cluster_.store().everything()) {
+    const std::string owner(kube::controller_uid_of(*object));
+    if (owner.empty()) continue;
+    const JobHistory* job = job_of(owner);
+    if (job != nullptr && job->gone) {
+      violate(14, "no-leaks",
+              fmt::format("{} {} outlives {}", resource.plural, kube::name_of(*object), job->name));
+    }
+  }
+}
+
+void Checkers::job_at_rest(const JobHistory& job) {
+  if (job.deleting) {
+    violate(15, "deletion-ends", fmt::format("{} is still being deleted", job.name));
+    return;
+  }
+  if (!job.wish.valid) return;
+  std::vector<const PodHistory*> pods = pods_of(job.uid);
+  std::erase_if(pods, [](const PodHistory* pod) { return pod->stripped; });
+  if (job.status.terminal()) return ended_job_at_rest(job, pods);
+  if (job.wish.suspended || job.status.stopped) {
+    if (job.wish.suspended && !job.status.stopped) {
+      violate(15, "stop-is-shown", fmt::format("{} is stopped and does not say so", job.name));
+    }
+    if (!job.wish.suspended && job.kind != Kind::kVolcano) {
+      violate(15, "resume-is-shown", fmt::format("{} goes on and is said to be stopped", job.name));
+    }
+    for (const PodHistory* pod : pods) {
+      if (!pod->facts.ended()) {
+        violate(15, "stop-stops", fmt::format("{} is stopped and {} is there", job.name, pod->facts.name));
+      }
+    }
+    return;
+  }
+  running_job_at_rest(job, pods);
+}
+
+void Checkers::ended_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods) {
+  const bool all = job.wish.clean == "All";
+  const bool none = job.wish.clean == "None" || (job.kind == Kind::kT9k && job.wish.clean.empty());
+  for (const PodHistory* pod : pods) {
+    if (all || (!none && !pod->facts.ended())) {
+      violate(15, "cleanup", fmt::format("{} has ended and {} is there", job.name, pod->facts.name));
+    }
+  }
+  const std::optional<Time> finished = parse_rfc3339(kube::text_at(job.status.memory, {"finishedAt"}));
+  if (job.wish.ttl && finished && now_ > *finished + seconds(*job.wish.ttl) + seconds(2)) {
+    violate(17, "time-to-live",
+            fmt::format("{} should have gone {} ago", job.name,
+                        format_duration(now_ - (*finished + seconds(*job.wish.ttl)))));
+  }
+}
+
+void Checkers::running_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods) {
+  const std::optional<Time> started = parse_rfc3339(kube::text_at(job.status.memory, {"startedAt"}));
+  if (job.wish.deadline && started && now_ > *started + seconds(*job.wish.deadline) + seconds(2)) {
+    violate(17, "deadline",
+            fmt::format("{} should have failed {} ago", job.name,
+                        format_duration(now_ - (*started + seconds(*job.wish.deadline)))));
+  }
+  int running = 0;
+  int ended = 0;
+  for (const PodHistory* pod : pods) {
+    auto wanted = job.wish.replicas.find(pod->facts.role);
+    if (wanted == job.wish.replicas.end() || pod->facts.index >= wanted->second) {
+      violate(15, "nothing-extra", fmt::format("{} is not asked for", pod->facts.name));
+    }
+    if (pod->facts.phase == PodPhase::kRunning) ++running;
+    if (pod->facts.ended()) ++ended;
+    if (pod->facts.phase == PodPhase::kFailed && job.kind == Kind::kTfJob) {
+      violate(15, "failures-are-answered",
+              fmt::format("{} has failed and {} does nothing", pod->facts.name, job.name));
+    }
+  }
+  int total = 0;
+  for (const auto& [role, replicas] : job.wish.replicas) {
+    total += replicas;
+    for (int index = 0; index < replicas; ++index) {
+      const bool there = std::any_of(pods.begin(), pods.end(), [&](const PodHistory* pod) {
+        return pod->facts.role == role && pod->facts.index == index && !pod->facts.deleting &&
+               (pod->facts.ended() || pod->facts.phase == PodPhase::kRunning);
+      });
+      if (!there && !outcome_recorded(job.status.memory, role, index)) {
+        // 16 when its gang was never let in, 15 otherwise.
+        violate(15, "replicas-run",
+                fmt::format("{}: {}-{} neither runs nor has ended", job.name, role, index));
+      }
+    }
+  }
+  if (running == 0 && total > 0 && static_cast<int>(pods.size()) == total && ended == total) {
+    violate(15, "ends-when-all-ended", fmt::format("{} has no pod left to run and goes on", job.name));
+  }
+  if (total > 0 && running == total && !job.status.running) {
+    violate(15, "running-is-shown", fmt::format("all pods of {} run and it does not say so", job.name));
+  }
+}
+
+}  // namespace trainyard::sim

@@ -1,0 +1,156 @@
+// Checkers: what must be true of a world whatever happens to it (invariants 1 to 18 of
+// the reliability notes, numbered here as there). They watch the store's history and
+// the operators' requests, know nothing of the engine, the dialects or the control loop,
+// and read objects with eyes of their own (facts.h).
+//
+// Safety is judged at every revision. An operator may act on an old view, so a rule that
+// depends on what somebody else did binds it from the pass that began after it: the
+// job itself is proved fresh before every pass acts; pods count once the operator's
+// stream has shown them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/request.h"
+#include "sim/cluster.h"
+#include "sim/facts.h"
+#include "sim/options.h"
+
+namespace trainyard::sim {
+
+struct Violation {
+  int invariant = 0;
+  std::string checker;
+  std::string text;
+  Time at;
+  int64_t revision = 0;
+};
+std::string to_string(const Violation& violation);
+
+// What an operator could know when a pass of its began.
+struct Sight {
+  int64_t revision = 0;     // of the store: the job is read afresh
+  int64_t pods_seen = 0;    // its stream of pods had come so far
+  int64_t pods_listed = 0;  // and left nothing out since
+};
+
+inline constexpr size_t kViolationsMax = 10;
+
+class Checkers {
+ public:
+  Checkers(const Options& options, const Cluster& cluster);
+  Checkers(const Checkers&) = delete;
+  Checkers& operator=(const Checkers&) = delete;
+
+  // A listener of the cluster; must be the first.
+  void on_change(const Change& change);
+  void boots(int operator_id);
+  void pass_begins(int operator_id, const Sight& sight) { sights_[operator_id] = sight; }
+  // Every request of an operator that asks for a change, before it is carried out.
+  void on_request(int operator_id, const kube::Request& request);
+
+  // From now on the world is healthy.
+  void settle(Time now) { healthy_since_ = now; }
+  // Everything that can happen has happened: what is there must be what was asked for.
+  void at_rest();
+  // Somebody wrote although nothing had changed.
+  void not_silent(int64_t writes, std::string_view what);
+  void not_converged(std::string_view what);
+
+  const std::vector<Violation>& violations() const { return violations_; }
+
+ private:
+  struct Success {
+    int attempt = 0;
+    int64_t revision = 0;
+    int64_t removed = 0;
+    bool stripped = false;
+  };
+  struct PodHistory {
+    PodFacts facts;
+    int64_t created = 0;
+    bool stripped = false;       // somebody took its labels or owner away
+    bool failed_itself = false;  // counted in JobHistory::failures
+    std::string cluster;         // of TF_CONFIG
+    int64_t job_generation = 0;
+  };
+  using Replica = std::pair<std::string, int>;
+  struct JobHistory {
+    Kind kind = Kind::kTfJob;
+    std::string name;
+    std::string uid;
+    Wish wish;
+    StatusFacts status;
+    int64_t generation = 0;
+    int64_t observed_generation = 0;
+    int64_t spec_changed = 0;   // revision
+    int64_t no_pods_since = 0;  // revision; 0: pods may be made
+    bool deleting = false;
+    bool gone = false;
+    bool scaled = false;
+    bool edited = false;
+    bool commanded = false;
+    bool ever_stopped = false;
+    int failures = 0;  // pods that failed by themselves
+    int in_place = 0;  // restarts of containers
+    int disruptions = 0;
+    int replaced = 0;  // failed pods that an operator deleted to start again
+    std::map<Replica, Success> successes;
+    std::map<std::string, int> in_place_by_pod;
+  };
+
+  // One file each: pods, status, requests, the end.
+  void pod_changed(const Change& change);
+  void pod_created(const Change& change, const PodHistory& pod);
+  void check_tf_config(const JobHistory& job, PodHistory& pod, const json::object& object);
+  void check_gang_gate(const PodHistory& pod);
+  void check_old_pods(const JobHistory& job, const PodHistory& pod);
+  void note_pod_end(JobHistory& job, PodHistory& pod, const PodFacts& before, int64_t revision);
+  void service_created(const Change& change);
+
+  void job_changed(const Change& change, Kind kind);
+  void status_changed(const Change& change, JobHistory& job, const StatusFacts& before,
+                      const StatusFacts& after);
+  void check_counters(const JobHistory& job, const StatusFacts& before, const StatusFacts& after);
+  void check_failure(const JobHistory& job, const StatusFacts& after, Time now);
+  void finalizers_changed(const Change& change, const JobHistory& job);
+  void job_gone(const Change& change, JobHistory& job);
+
+  void check_delete(int operator_id, const kube::Request& request, const kube::Delete& order);
+  void check_pod_delete(const PodHistory& pod, JobHistory& job);
+  void check_fence(int operator_id, const kube::Request& request);
+  void check_create(int operator_id, const kube::Request& request, const kube::Create& create);
+
+  void job_at_rest(const JobHistory& job);
+  void ended_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods);
+  void running_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods);
+
+  JobHistory* job_of(const std::string& uid);
+  std::vector<const PodHistory*> pods_of(const std::string& uid) const;
+  Sight sight_of(int operator_id) const;
+  bool clocks_are_right() const { return !options_.faults.has(Fault::kClockStep); }
+  void violate(int invariant, std::string_view checker, std::string text);
+
+  // Fixed.
+  const Options& options_;
+  const Cluster& cluster_;
+  // State.
+  std::map<std::string, JobHistory> jobs_;  // by uid, gone ones too
+  std::map<std::string, PodHistory> pods_;  // by uid, those that are there
+  std::map<int, Sight> sights_;
+  std::map<int, std::set<std::string>> made_;  // what each operator made since it booted, and is there
+  std::string lease_holder_;
+  std::optional<Time> healthy_since_;
+  int64_t revision_ = 0;
+  Time now_;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace trainyard::sim

@@ -1,0 +1,114 @@
+#include "sim/cluster.h"
+
+#include <algorithm>
+
+#include "kube/access.h"
+
+namespace trainyard::sim {
+
+namespace {
+constexpr std::string_view kNamespace = "default";
+constexpr int kSweepsMax = 100;
+}  // namespace
+
+std::string_view to_string(Hand hand) {
+  switch (hand) {
+    case Hand::kUser:
+      return "user";
+    case Hand::kKubelet:
+      return "kubelet";
+    case Hand::kScheduler:
+      return "scheduler";
+    case Hand::kCollector:
+      return "collector";
+    case Hand::kOperator:
+      return "operator";
+  }
+  return "";
+}
+
+const std::vector<const kube::Resource*>& all_resources() {
+  static const std::vector<const kube::Resource*> all{
+      &kube::kPods,
+      &kube::kServices,
+      &kube::kEvents,
+      &kube::kTfJobs,
+      &kube::kT9kJobs,
+      &kube::kVolcanoJobs,
+      &kube::kVolcanoPodGroups,
+      &kube::kT9kPodGroups,
+      &kube::kConfigMaps,
+      &kube::kNetworkPolicies,
+      &kube::kSecrets,
+      &kube::kLeases,
+      &kube::kVolcanoCommands,
+      &kube::kTensorBoards,
+      &kube::kPersistentVolumeClaims,
+  };
+  return all;
+}
+
+store::Object Cluster::create(Author author, const kube::Resource& resource, json::object body) {
+  auto result = store_.create(resource, kNamespace, std::move(body), now());
+  tell(author);
+  return result.ok() ? std::move(result).value() : nullptr;
+}
+
+store::Object Cluster::update(Author author, const kube::Resource& resource, json::object body) {
+  auto result = store_.update(resource, kNamespace, std::move(body), now());
+  tell(author);
+  return result.ok() ? std::move(result).value() : nullptr;
+}
+
+store::Object Cluster::write_status(Author author, const kube::Resource& resource, std::string_view name,
+                                    json::object status) {
+  json::object body{
+      {"apiVersion", resource.api_version()},
+      {"kind", kube::jview(resource.kind)},
+      {"metadata", json::object{{"name", kube::jview(name)}, {"namespace", kube::jview(kNamespace)}}},
+      {"status", std::move(status)}};
+  auto result = store_.update_status(resource, kNamespace, std::move(body), now());
+  tell(author);
+  return result.ok() ? std::move(result).value() : nullptr;
+}
+
+store::Object Cluster::remove(Author author, const kube::Resource& resource, std::string_view name,
+                              const kube::DeleteOptions& options) {
+  auto result = store_.remove(resource, kNamespace, name, options, now());
+  tell(author);
+  return result.ok() ? std::move(result).value() : nullptr;
+}
+
+store::Object Cluster::find(const kube::Resource& resource, std::string_view name) const {
+  auto found = store_.get(resource, kNamespace, name);
+  return found.ok() ? found.value() : nullptr;
+}
+
+void Cluster::collect_garbage() {
+  for (int sweep = 0; sweep < kSweepsMax; ++sweep) {
+    const int written = store_.collect_garbage(now());
+    tell({Hand::kCollector, -1});
+    if (written == 0) return;
+  }
+}
+
+void Cluster::tell(Author author) {
+  if (store_.revision() == told_) return;
+  std::vector<Change> changes;
+  for (const kube::Resource* resource : all_resources()) {
+    auto events = store_.events_since(*resource, told_);
+    if (!events.ok()) continue;
+    for (const store::WatchEvent& event : events.value()) {
+      changes.push_back({author, now(), event.revision, resource, event.before,
+                         event.kind == store::ChangeKind::kDeleted ? nullptr : event.object});
+    }
+  }
+  told_ = store_.revision();
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.revision < b.revision; });
+  for (const Change& change : changes) {
+    for (const Listener& listener : listeners_) listener(change);
+  }
+}
+
+}  // namespace trainyard::sim

@@ -1,0 +1,89 @@
+#include "sim/explore.h"
+
+#include <fmt/format.h>
+
+#include "sim/world.h"
+
+namespace trainyard::sim {
+
+namespace {
+
+constexpr Blow kBlows[] = {Blow::kCrashBefore, Blow::kCrashAfter, Blow::kConflict,
+                           Blow::kServerError, Blow::kLost,       Blow::kLostApplied};
+constexpr size_t kFindingsMax = 20;
+
+WorldInput input_for(const Script& script, const Perturbation& perturbation) {
+  WorldInput input;
+  input.options.trouble = seconds(10);
+  input.options.nodes = 1;
+  // What a lost answer may excuse must be known to the checkers.
+  if (perturbation.blow == Blow::kLostApplied) input.options.faults.add(Fault::kApiLostApplied);
+  input.options.fault_percent = 0;
+  input.script = &script;
+  input.perturbation = perturbation;
+  return input;
+}
+
+// The first line in which two texts differ.
+std::string first_difference(std::string_view expected, std::string_view found) {
+  while (!expected.empty() || !found.empty()) {
+    const std::string_view a = expected.substr(0, expected.find('\n'));
+    const std::string_view b = found.substr(0, found.find('\n'));
+    if (a != b) return fmt::format("expected: {}\n   found: {}", a, b);
+    expected.remove_prefix(std::min(a.size() + 1, expected.size()));
+    found.remove_prefix(std::min(b.size() + 1, found.size()));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string to_string(const Finding& finding) {
+  if (finding.perturbation.blow == Blow::kNone) return fmt::format("{}: {}", finding.scenario, finding.text);
+  return fmt::format("{}, {} write {}: {}", finding.scenario, to_string(finding.perturbation.blow),
+                     finding.perturbation.write, finding.text);
+}
+
+Exploration explore(const Scenario& scenario) {
+  Exploration result;
+  const Script script = parse_script(scenario.text);
+  const auto report = [&](const Perturbation& perturbation, std::string text) {
+    if (result.findings.size() < kFindingsMax) {
+      result.findings.push_back({std::string(scenario.name), perturbation, std::move(text)});
+    }
+  };
+  World undisturbed(input_for(script, {}));
+  undisturbed.run();
+  ++result.runs;
+  for (const Violation& violation : undisturbed.violations()) report({}, to_string(violation));
+  if (!result.findings.empty()) return result;
+  result.writes = undisturbed.operator_writes();
+  const std::string expected = undisturbed.final_state();
+  for (int write = 1; write <= result.writes; ++write) {
+    for (Blow blow : kBlows) {
+      const Perturbation perturbation{blow, write};
+      World world(input_for(script, perturbation));
+      world.run();
+      ++result.runs;
+      for (const Violation& violation : world.violations()) report(perturbation, to_string(violation));
+      if (!world.violations().empty()) continue;
+      const std::string found = world.final_state();
+      if (found != expected) report(perturbation, first_difference(expected, found));
+    }
+  }
+  return result;
+}
+
+std::string tell(const Scenario& scenario, const Perturbation& perturbation) {
+  const Script script = parse_script(scenario.text);
+  WorldInput input = input_for(script, perturbation);
+  input.trace = true;
+  World world(input);
+  world.run();
+  std::string text;
+  for (const std::string& line : world.take_trace()) text += line + "\n";
+  for (const Violation& violation : world.violations()) text += "BROKEN " + to_string(violation) + "\n";
+  return text + world.final_state();
+}
+
+}  // namespace trainyard::sim

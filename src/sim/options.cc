@@ -1,0 +1,70 @@
+#include "sim/options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace trainyard::sim {
+
+namespace {
+
+constexpr std::array<std::string_view, kFaultCount> kNames{
+    "watch-delay",    "watch-drop",     "watch-duplicate",
+    "watch-gone",     "watch-freeze",   "watch-time-travel",
+    "conflict",       "too-many",       "server-error",
+    "lost",           "lost-applied",   "slow",
+    "crash",          "pause",          "clock-step",
+    "rival",          "pod-fails",      "eviction",
+    "node-loss",      "stuck-deletion", "image-pull",
+    "phase-flap",     "pod-collected",  "scale",
+    "policy-edit",    "invalid-edit",   "suspend",
+    "delete-job",     "recreate-job",   "delete-pod",
+    "delete-service", "strip-labels",   "command",
+    "foreign-pod",
+};
+
+}  // namespace
+
+std::string_view to_string(Fault fault) { return kNames.at(static_cast<size_t>(fault)); }
+
+Rng stream(uint64_t seed, Stream which) {
+  Rng mix(seed * 0x9E3779B97F4A7C15u + static_cast<uint64_t>(which) * 0xD1B54A32D192ED03u);
+  return mix.fork();
+}
+
+Options derive_options(uint64_t seed) {
+  Rng rng = stream(seed, Stream::kOptions);
+  Options options;
+  options.seed = seed;
+  // Swarm: a world has a few kinds of trouble, not all; some have none at all.
+  const auto each = static_cast<unsigned>(rng.below(4) == 0 ? 50 : rng.between(0, 30));
+  for (int i = 0; i < kFaultCount; ++i) {
+    if (rng.chance(each)) options.faults.add(static_cast<Fault>(i));
+  }
+  options.fault_percent = static_cast<unsigned>(rng.between(2, 25));
+  options.jobs = rng.chance(75) ? 1 : static_cast<int>(rng.between(2, 3));
+  options.replicas_max = static_cast<int>(rng.between(1, 3));
+  options.user_actions = static_cast<int>(rng.between(0, 6));
+  options.nodes = static_cast<int>(rng.between(1, 3));
+  options.trouble = seconds(rng.between(20, 120));
+  return options;
+}
+
+std::string to_string(const Options& options) {
+  std::string text =
+      fmt::format("seed {}: {} jobs, up to {} replicas of a role, {} user actions, {} nodes, {} of trouble",
+                  options.seed, options.jobs, options.replicas_max, options.user_actions, options.nodes,
+                  format_duration(options.trouble));
+  if (options.faults.empty()) return text + "; no faults";
+  text += fmt::format("; faults at {}%:", options.fault_percent);
+  const char* comma = "";
+  for (int i = 0; i < kFaultCount; ++i) {
+    const auto fault = static_cast<Fault>(i);
+    if (!options.faults.has(fault)) continue;
+    text += fmt::format("{} {}", comma, to_string(fault));
+    comma = ",";
+  }
+  return text;
+}
+
+}  // namespace trainyard::sim

@@ -1,0 +1,98 @@
+// Options: everything about a simulated world that a seed decides beforehand: which
+// faults may strike and how often, how many jobs and users there are, how long the
+// trouble lasts. A value; equal seeds give equal options. The shrinker takes things
+// away from it, so every stream of chance is seeded apart: switching one fault off
+// leaves the numbers that the others draw as they were.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/rng.h"
+#include "base/time.h"
+
+namespace trainyard::sim {
+
+enum class Fault {
+  // The watch network, per operator and per resource.
+  kWatchDelay,
+  kWatchDrop,        // the connection is lost, the watch resumes from its revision
+  kWatchDuplicate,   // an event arrives twice
+  kWatchGone,        // 410: the log was compacted, list again
+  kWatchFreeze,      // nothing arrives for long, while other resources go on
+  kWatchTimeTravel,  // after a reconnect old events come again
+  // The API.
+  kApiConflict,
+  kApiTooMany,
+  kApiServerError,
+  kApiLost,         // no answer, nothing was done
+  kApiLostApplied,  // no answer, it was done
+  kApiSlow,
+  // The operator's process.
+  kCrash,
+  kPause,      // stopped for a while, then goes on as if nothing had happened
+  kClockStep,  // one operator's clock is wrong by up to an hour
+  kRival,      // a second operator
+  // Pods and nodes.
+  kPodFails,
+  kEviction,
+  kNodeLoss,
+  kStuckDeletion,
+  kImagePull,
+  kPhaseFlap,
+  kPodCollected,  // an ended pod is deleted before long
+  // People.
+  kScale,
+  kPolicyEdit,
+  kInvalidEdit,
+  kSuspend,
+  kDeleteJob,
+  kRecreateJob,  // delete, then the same name again
+  kDeletePod,
+  kDeleteService,
+  kStripLabels,
+  kCommand,     // Volcano's commands
+  kForeignPod,  // a pod of somebody else has a name that the job wants
+  kCount,
+};
+
+inline constexpr int kFaultCount = static_cast<int>(Fault::kCount);
+std::string_view to_string(Fault fault);
+
+class FaultSet {
+ public:
+  bool has(Fault fault) const { return (bits_ >> static_cast<int>(fault)) & 1u; }
+  void add(Fault fault) { bits_ |= uint64_t{1} << static_cast<int>(fault); }
+  void remove(Fault fault) { bits_ &= ~(uint64_t{1} << static_cast<int>(fault)); }
+  bool empty() const { return bits_ == 0; }
+  bool operator==(const FaultSet&) const = default;
+
+ private:
+  uint64_t bits_ = 0;
+};
+
+// Streams of chance, each seeded apart.
+enum class Stream { kOptions, kJobs, kUsers, kKubelet, kNetwork, kApi, kProcess, kSettle };
+
+Rng stream(uint64_t seed, Stream which);
+
+struct Options {
+  uint64_t seed = 0;
+  FaultSet faults;
+  unsigned fault_percent = 10;  // how often an enabled fault strikes where it could
+  int jobs = 1;
+  int replicas_max = 3;
+  int user_actions = 0;
+  int nodes = 2;
+  Duration trouble{60'000};  // how long the first phase lasts
+
+  bool operator==(const Options&) const = default;
+};
+
+Options derive_options(uint64_t seed);
+
+// "seed 7: 2 jobs, up to 3 replicas, 4 user actions, 60s of trouble; faults at 12%: crash, scale".
+std::string to_string(const Options& options);
+
+}  // namespace trainyard::sim

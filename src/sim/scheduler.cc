@@ -1,0 +1,99 @@
+#include "sim/scheduler.h"
+
+#include <fmt/format.h>
+
+#include "kube/access.h"
+#include "sim/facts.h"
+
+namespace trainyard::sim {
+
+namespace {
+constexpr Author kHand{Hand::kScheduler, -1};
+
+bool is_pod_group(const kube::Resource* resource) {
+  return resource == &kube::kVolcanoPodGroups || resource == &kube::kT9kPodGroups;
+}
+}  // namespace
+
+Scheduler::Scheduler(Cluster& cluster, const Options& options, bool scripted)
+    : cluster_(cluster),
+      options_(options),
+      scripted_(scripted),
+      rng_(stream(options.seed, Stream::kSettle)) {}
+
+Duration Scheduler::some(int64_t low_ms, int64_t high_ms) {
+  return Duration{scripted_ ? low_ms : rng_.between(low_ms, high_ms)};
+}
+
+void Scheduler::on_change(const Change& change) {
+  const bool new_pod = change.resource == &kube::kPods && !change.before;
+  if (new_pod || (is_pod_group(change.resource) && change.after)) plan_turn(some(100, 1'500));
+}
+
+void Scheduler::plan_turn(Duration after) {
+  if (turn_planned_) return;
+  turn_planned_ = true;
+  cluster_.agenda().in(after, [this] { turn(); });
+}
+
+void Scheduler::turn() {
+  turn_planned_ = false;
+  admit_groups(kube::kVolcanoPodGroups);
+  admit_groups(kube::kT9kPodGroups);
+  auto pods = cluster_.store().list(kube::kPods, "");
+  if (!pods.ok()) return;
+  for (const store::Object& pod : pods.value().items) {
+    const PodFacts facts = read_pod(*pod);
+    if (facts.gang.empty() && !facts.bound && !facts.deleting) bind(*pod);
+  }
+}
+
+void Scheduler::admit_groups(const kube::Resource& resource) {
+  auto groups = cluster_.store().list(resource, "");
+  if (!groups.ok()) return;
+  for (const store::Object& group : groups.value().items) {
+    if (kube::is_deleting(*group)) continue;
+    const std::string name(kube::name_of(*group));
+    const int min_member = static_cast<int>(kube::int_at(*group, {"spec", "minMember"}).value_or(0));
+    if (&resource == &kube::kT9kPodGroups) {
+      bind_members(name, min_member);
+      continue;
+    }
+    const std::string_view phase = kube::text_at(*group, {"status", "phase"});
+    if (phase.empty() || phase == "Pending") {
+      json::object changed = *group;
+      changed["status"] = json::object{{"phase", phase.empty() ? "Pending" : "Inqueue"}};
+      cluster_.update(kHand, resource, std::move(changed));
+      plan_turn(some(100, 3'000));
+    } else {
+      bind_members(name, min_member);
+    }
+  }
+}
+
+void Scheduler::bind_members(const std::string& gang, int min_member) {
+  auto pods = cluster_.store().list(kube::kPods, "");
+  if (!pods.ok()) return;
+  int members = 0;
+  bool started = false;
+  for (const store::Object& pod : pods.value().items) {
+    const PodFacts facts = read_pod(*pod);
+    if (facts.gang != gang || facts.deleting) continue;
+    ++members;
+    started = started || facts.bound;
+  }
+  if (members < min_member && !started) return;
+  for (const store::Object& pod : pods.value().items) {
+    const PodFacts facts = read_pod(*pod);
+    if (facts.gang == gang && !facts.bound && !facts.deleting) bind(*pod);
+  }
+}
+
+void Scheduler::bind(const json::object& pod) {
+  json::object bound = pod;
+  const auto node = scripted_ ? 0 : rng_.below(static_cast<uint64_t>(options_.nodes));
+  kube::ensure_object(bound, {"spec"})["nodeName"] = fmt::format("node-{}", node);
+  cluster_.update(kHand, kube::kPods, std::move(bound));
+}
+
+}  // namespace trainyard::sim

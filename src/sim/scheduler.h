@@ -1,0 +1,41 @@
+// Scheduler: a model of the schedulers of a cluster. Pods that are on their own are
+// bound after a while; members of a gang are bound together, once their PodGroup has
+// been let in and enough of them are there. It lets PodGroups in after a while:
+// Pending -> Inqueue -> Running. There is room for everybody in the end.
+#pragma once
+
+#include <string>
+
+#include "base/rng.h"
+#include "sim/cluster.h"
+#include "sim/options.h"
+
+namespace trainyard::sim {
+
+class Scheduler {
+ public:
+  Scheduler(Cluster& cluster, const Options& options, bool scripted);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // A listener of the cluster.
+  void on_change(const Change& change);
+
+ private:
+  void plan_turn(Duration after);
+  void turn();
+  void admit_groups(const kube::Resource& resource);
+  void bind_members(const std::string& gang, int min_member);
+  void bind(const json::object& pod);
+  Duration some(int64_t low_ms, int64_t high_ms);
+
+  // Fixed.
+  Cluster& cluster_;
+  const Options& options_;
+  const bool scripted_;
+  // State.
+  Rng rng_;
+  bool turn_planned_ = false;
+};
+
+}  // namespace trainyard::sim

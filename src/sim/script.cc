@@ -1,0 +1,95 @@
+#include "sim/script.h"
+
+#include <charconv>
+
+#include "base/check.h"
+
+namespace trainyard::sim {
+
+namespace {
+
+std::string_view take_until(std::string_view& text, char end) {
+  const size_t at = std::min(text.find(end), text.size());
+  const std::string_view taken = text.substr(0, at);
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return taken;
+}
+
+}  // namespace
+
+Script parse_script(std::string_view text) {
+  Script script;
+  bool first = true;
+  while (!text.empty()) {
+    std::string_view line = take_until(text, '\n');
+    if (line.empty()) continue;
+    if (first) {
+      script.job = parse_blueprint(line);
+      first = false;
+      continue;
+    }
+    const std::string_view when = take_until(line, ' ');
+    int64_t seconds_in = 0;
+    const auto [end, error] = std::from_chars(when.data(), when.data() + when.size(), seconds_in);
+    CHECK(error == std::errc{});
+    const std::string_view deed = take_until(line, ' ');
+    CHECK(!deed.empty());
+    script.lines.push_back({seconds(seconds_in), std::string(deed), std::string(line)});
+  }
+  CHECK(!first);
+  return script;
+}
+
+const std::vector<Scenario>& scenarios() {
+  static const std::vector<Scenario> all{
+      {"create", "tfjob train ps=1 worker=2\n"},
+      {"complete", "tfjob train chief=1 worker=2 clean=All\n20 exit worker-1 0\n40 exit chief-0 0\n"},
+      {"fail", "tfjob train worker=2 restart=Never clean=Running\n20 exit worker-1 1\n"},
+      {"restart",
+       "tfjob train worker=2 restart=ExitCode backoff=3\n20 exit worker-0 137\n40 exit worker-1 143\n"
+       "60 exit worker-0 0\n"},
+      {"budget",
+       "tfjob train worker=1 restart=ExitCode backoff=1\n20 exit worker-0 137\n50 exit worker-0 137\n"},
+      {"in-place",
+       "tfjob train worker=2 restart=OnFailure backoff=3\n20 exit worker-0 1\n40 exit worker-0 0\n"},
+      {"job-scope",
+       "tfjob train ps=1 worker=2 restart=ExitCode scope=job backoff=2\n20 exit worker-1 137\n"
+       "60 exit worker-0 0\n"},
+      {"role-scope", "tfjob train ps=1 worker=2 restart=ExitCode scope=role\n20 exit worker-1 137\n"},
+      {"evict", "tfjob train worker=2 restart=ExitCode backoff=0\n20 evict worker-1\n60 exit worker-0 0\n"},
+      {"pod-deleted",
+       "tfjob train worker=2 restart=Never\n20 delete-pod worker-1\n60 delete-service worker-0\n"},
+      {"scale",
+       "tfjob train worker=1 dynamic\n20 apply tfjob train worker=3 dynamic\n"
+       "50 apply tfjob train worker=2 dynamic\n"},
+      {"suspend",
+       "tfjob train worker=2\n20 apply tfjob train worker=2 suspended\n50 apply tfjob train worker=2\n"
+       "80 exit worker-0 0\n"},
+      {"delete", "tfjob train worker=2 hold\n20 delete\n"},
+      {"recreate", "tfjob train worker=2\n20 delete\n21 create\n"},
+      {"ttl", "tfjob train worker=1 ttl=30 clean=None\n20 exit worker-0 0\n"},
+      {"deadline", "tfjob train worker=2 deadline=40\n"},
+      {"t9k-complete", "t9k train chief=1 worker=1 clean=Unfinished\n20 exit chief-0 0\n"},
+      {"t9k-restart",
+       "t9k train worker=2 restart=OnFailure backoff=2 clean=All\n20 exit worker-1 1\n"
+       "40 exit worker-0 2\n60 exit worker-0 0\n"},
+      {"t9k-pause",
+       "t9k train worker=2 gang\n20 apply t9k train worker=2 gang suspended\n"
+       "50 apply t9k train worker=2 gang\n"},
+      {"t9k-deadline", "t9k train worker=1 ps=1 deadline=30\n"},
+      {"volcano-complete",
+       "volcano train ps=1 worker=2 policies=TaskCompleted:CompleteJob\n20 exit worker-0 0\n"
+       "30 exit worker-1 0\n"},
+      {"volcano-restart",
+       "volcano train ps=1 worker=2 policies=PodFailed:RestartJob backoff=3\n"
+       "20 exit worker-0 1\n"},
+      {"volcano-task", "volcano train ps=1 worker=2 policies=PodEvicted:RestartTask\n20 evict worker-1\n"},
+      {"volcano-abort",
+       "volcano train worker=2\n20 command AbortJob\n50 command ResumeJob\n80 exit worker-0 0\n"
+       "90 exit worker-1 0\n"},
+      {"volcano-terminate", "volcano train worker=2 ttl=20\n20 command TerminateJob\n"},
+  };
+  return all;
+}
+
+}  // namespace trainyard::sim

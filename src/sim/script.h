@@ -1,0 +1,45 @@
+// Script: a small world told in words, where nothing happens by chance: one job and
+// what is done to it, at given seconds.
+//
+//   tfjob train worker=2 restart=ExitCode
+//   20 exit worker-0 137
+//   60 exit worker-0 0
+//
+// Deeds: exit POD CODE, evict POD, lose-node POD, delete-pod POD, delete-service SERVICE,
+// apply BLUEPRINT, delete, create, command ACTION. Pods and services are named by the
+// end of their names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "sim/blueprint.h"
+
+namespace trainyard::sim {
+
+struct ScriptLine {
+  Duration at{0};
+  std::string deed;
+  std::string argument;
+
+  bool operator==(const ScriptLine&) const = default;
+};
+
+struct Script {
+  Blueprint job;
+  std::vector<ScriptLine> lines;
+};
+
+// REQUIRES: the text is well formed (it is ours): CHECKed.
+Script parse_script(std::string_view text);
+
+struct Scenario {
+  std::string_view name;
+  std::string_view text;
+};
+// The small worlds that are explored exhaustively.
+const std::vector<Scenario>& scenarios();
+
+}  // namespace trainyard::sim

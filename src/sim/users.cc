@@ -1,0 +1,230 @@
+#include "sim/users.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kube/access.h"
+
+namespace trainyard::sim {
+
+namespace {
+constexpr Author kHand{Hand::kUser, -1};
+constexpr Fault kUserFaults[] = {
+    Fault::kScale,       Fault::kPolicyEdit, Fault::kInvalidEdit,   Fault::kSuspend,     Fault::kDeleteJob,
+    Fault::kRecreateJob, Fault::kDeletePod,  Fault::kDeleteService, Fault::kStripLabels, Fault::kCommand};
+}  // namespace
+
+Users::Users(Cluster& cluster, Trace& trace, const Options& options)
+    : cluster_(cluster), trace_(trace), options_(options), rng_(stream(options.seed, Stream::kUsers)) {
+  Rng rng = stream(options.seed, Stream::kJobs);
+  const auto first = rng.below(3);
+  for (int i = 0; i < options.jobs; ++i) {
+    const auto kind = static_cast<Kind>((first + rng.below(2) * static_cast<uint64_t>(i)) % 3);
+    Rng own = rng.fork();
+    jobs_.push_back(random_blueprint(own, kind, fmt::format("job{}", i), options.replicas_max));
+  }
+}
+
+void Users::say(std::string_view what) { trace_.say(cluster_.now(), "user", what); }
+
+void Users::start() {
+  for (const Blueprint& job : jobs_) {
+    const Duration when{rng_.between(0, 3'000)};
+    if (options_.faults.has(Fault::kForeignPod) && rng_.chance(60)) make_foreign_pod(job);
+    cluster_.agenda().in(when, [this, name = job.name] {
+      if (const Blueprint* now = job_named(name)) create(*now);
+    });
+  }
+  for (int i = 0; i < options_.user_actions; ++i) {
+    cluster_.agenda().in(Duration{rng_.between(100, options_.trouble.count())}, [this] { act(); });
+  }
+}
+
+void Users::settle() {
+  trouble_ = false;
+  for (Blueprint& job : jobs_) {
+    if (!job.invalid) continue;
+    job.invalid = false;
+    apply(job);
+  }
+  for (const std::string& name : foreign_pods_) {
+    cluster_.remove(kHand, kube::kPods, name, {.grace_seconds = 0});
+  }
+}
+
+Blueprint* Users::job_named(const std::string& name) {
+  auto found =
+      std::find_if(jobs_.begin(), jobs_.end(), [&](const Blueprint& job) { return job.name == name; });
+  return found == jobs_.end() ? nullptr : &*found;
+}
+
+void Users::act() {
+  if (!trouble_) return;
+  std::vector<Fault> can;
+  for (Fault fault : kUserFaults) {
+    if (options_.faults.has(fault)) can.push_back(fault);
+  }
+  if (can.empty()) return;
+  act_on(jobs_[rng_.below(jobs_.size())], can[rng_.below(can.size())]);
+}
+
+void Users::act_on(Blueprint& job, Fault what) {
+  // clang-format off
+  if (what == Fault::kScale) return scale(job);
+  if (what == Fault::kPolicyEdit) return edit_policy(job);
+  if (what == Fault::kStripLabels) return strip(job);
+  if (what == Fault::kDeletePod) return remove_pod(fmt::format("-{}", rng_.below(3)));
+  if (what == Fault::kDeleteService) return remove_service(fmt::format("-{}", rng_.below(3)));
+  // clang-format on
+  if (what == Fault::kInvalidEdit) {
+    job.invalid = !job.invalid;
+    return apply(job);
+  }
+  if (what == Fault::kSuspend) {
+    if (job.kind == Kind::kVolcano) return;
+    job.suspended = !job.suspended;
+    return apply(job);
+  }
+  if (what == Fault::kCommand) {
+    static constexpr std::string_view kActions[] = {"AbortJob",   "ResumeJob",    "ResumeJob",
+                                                    "RestartJob", "TerminateJob", "CompleteJob"};
+    if (job.kind == Kind::kVolcano) command(job, kActions[rng_.below(std::size(kActions))]);
+    return;
+  }
+  remove(job);
+  if (what == Fault::kRecreateJob) {
+    cluster_.agenda().in(Duration{rng_.between(0, 3'000)}, [this, name = job.name] { recreate(name); });
+  }
+}
+
+void Users::recreate(const std::string& name) {
+  const Blueprint* job = job_named(name);
+  if (job == nullptr) return;
+  if (cluster_.find(resource_of(job->kind), name) == nullptr) return create(*job);
+  if (trouble_) cluster_.agenda().in(seconds(2), [this, name] { recreate(name); });
+}
+
+void Users::create(const Blueprint& blueprint) {
+  if (trace_.on()) say("creates " + to_string(blueprint));
+  cluster_.create(kHand, resource_of(blueprint.kind), manifest_of(blueprint));
+}
+
+void Users::apply(const Blueprint& blueprint) {
+  const store::Object there = cluster_.find(resource_of(blueprint.kind), blueprint.name);
+  if (there == nullptr) return;
+  if (trace_.on()) say("applies " + to_string(blueprint));
+  json::object changed = *there;
+  changed["spec"] = std::move(manifest_of(blueprint)["spec"]);
+  cluster_.update(kHand, resource_of(blueprint.kind), std::move(changed));
+}
+
+void Users::remove(const Blueprint& blueprint) {
+  if (trace_.on()) say("deletes " + blueprint.name);
+  kube::DeleteOptions options;
+  if (rng_.chance(25)) options.propagation = kube::Propagation::kForeground;
+  cluster_.remove(kHand, resource_of(blueprint.kind), blueprint.name, options);
+}
+
+void Users::command(const Blueprint& blueprint, std::string_view action) {
+  const store::Object there = cluster_.find(resource_of(blueprint.kind), blueprint.name);
+  if (there == nullptr) return;
+  if (trace_.on()) say(fmt::format("commands {} for {}", action, blueprint.name));
+  const kube::Resource& resource = resource_of(blueprint.kind);
+  json::object target =
+      kube::owner_reference(resource.api_version(), resource.kind, blueprint.name, kube::uid_of(*there));
+  json::object body{{"apiVersion", kube::kVolcanoCommands.api_version()},
+                    {"kind", "Command"},
+                    {"metadata", json::object{{"name", fmt::format("command-{}", ++commands_)},
+                                              {"namespace", "default"},
+                                              {"ownerReferences", json::array{target}}}},
+                    {"action", kube::jview(action)},
+                    {"target", std::move(target)}};
+  cluster_.create(kHand, kube::kVolcanoCommands, std::move(body));
+}
+
+void Users::scale(Blueprint& job) {
+  BlueprintRole& role = job.roles[rng_.below(job.roles.size())];
+  if (role.name == "chief") return;
+  const bool volcano_gang = job.kind == Kind::kVolcano && job.min_available;
+  if (volcano_gang) return;
+  role.replicas = static_cast<int>(rng_.between(1, options_.replicas_max));
+  apply(job);
+}
+
+void Users::edit_policy(Blueprint& job) {
+  if (job.kind == Kind::kVolcano) return;
+  static constexpr std::string_view kPolicies[] = {"Never", "OnFailure", "ExitCode"};
+  if (rng_.chance(50)) job.restart = kPolicies[rng_.below(std::size(kPolicies))];
+  if (rng_.chance(50)) job.backoff = static_cast<int>(rng_.between(0, 5));
+  if (rng_.chance(20)) job.deadline = static_cast<int>(rng_.between(10, 200));
+  apply(job);
+}
+
+std::vector<store::Object> Users::pods_named(std::string_view prefix) const {
+  std::vector<store::Object> pods;
+  auto all = cluster_.store().list(kube::kPods, "");
+  if (!all.ok()) return pods;
+  for (const store::Object& pod : all.value().items) {
+    if (kube::name_of(*pod).starts_with(prefix)) pods.push_back(pod);
+  }
+  return pods;
+}
+
+store::Object Users::any_pod_of(const Blueprint& job) {
+  const std::vector<store::Object> pods = pods_named(job.name + "-");
+  return pods.empty() ? nullptr : pods[rng_.below(pods.size())];
+}
+
+void Users::strip(const Blueprint& job) {
+  const store::Object pod = any_pod_of(job);
+  if (pod == nullptr || kube::is_deleting(*pod)) return;
+  json::object changed = *pod;
+  json::object& metadata = changed["metadata"].as_object();
+  const bool owner = rng_.chance(40);
+  metadata.erase(owner ? "ownerReferences" : "labels");
+  if (trace_.on()) say(fmt::format("takes the {} from {}", owner ? "owner" : "labels", kube::name_of(*pod)));
+  cluster_.update(kHand, kube::kPods, std::move(changed));
+}
+
+void Users::make_foreign_pod(const Blueprint& job) {
+  const BlueprintRole& role = job.roles[rng_.below(job.roles.size())];
+  const std::string name = fmt::format("{}-{}-0", job.name, role.name);
+  json::object metadata{{"name", name}, {"namespace", "default"}};
+  if (rng_.chance(50)) {
+    metadata["labels"] = json::object{{"training.kubeflow.org/job-name", job.name},
+                                      {"training.kubeflow.org/operator-name", "tfjob-controller"},
+                                      {"training.kubeflow.org/replica-type", role.name},
+                                      {"training.kubeflow.org/replica-index", "0"}};
+  }
+  json::object body{{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}};
+  body["spec"] =
+      json::object{{"restartPolicy", "Never"},
+                   {"containers", json::array{json::object{{"name", "other"}, {"image", "other:1"}}}}};
+  if (trace_.on()) say("makes a pod of their own, " + name);
+  if (cluster_.create(kHand, kube::kPods, std::move(body))) foreign_pods_.push_back(name);
+}
+
+void Users::remove_pod(std::string_view name_end) {
+  for (const store::Object& pod : pods_named("")) {
+    const std::string name(kube::name_of(*pod));
+    if (!name.ends_with(name_end)) continue;
+    if (trace_.on()) say("deletes the pod " + name);
+    cluster_.remove(kHand, kube::kPods, name);
+    return;
+  }
+}
+
+void Users::remove_service(std::string_view name_end) {
+  auto all = cluster_.store().list(kube::kServices, "");
+  if (!all.ok()) return;
+  for (const store::Object& service : all.value().items) {
+    const std::string name(kube::name_of(*service));
+    if (!name.ends_with(name_end)) continue;
+    if (trace_.on()) say("deletes the service " + name);
+    cluster_.remove(kHand, kube::kServices, name);
+    return;
+  }
+}
+
+}  // namespace trainyard::sim

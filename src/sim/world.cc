@@ -1,0 +1,245 @@
+#include "sim/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "dialect/t9k/t9k.h"
+#include "dialect/tfjob/tfjob.h"
+#include "dialect/volcano/volcano.h"
+#include "kube/access.h"
+
+namespace trainyard::sim {
+
+namespace {
+
+constexpr Time kStart{1'800'000'000'000};
+// Trouble ends; then back-off (two minutes), runs and restarts need their time.
+constexpr Duration kRestWithin{1'200'000};
+constexpr Duration kSilence{3'600'000};
+// A lease is renewed every two seconds for as long as anybody lives: keep those short.
+constexpr Duration kRestWithinRivals{500'000};
+constexpr Duration kSilenceRivals{30'000};
+
+std::vector<kube::Resource> around_for(const std::set<Kind>& kinds) {
+  std::vector<kube::Resource> around;
+  if (kinds.contains(Kind::kTfJob) || kinds.contains(Kind::kVolcano))
+    around.push_back(kube::kVolcanoPodGroups);
+  if (kinds.contains(Kind::kT9k)) around.insert(around.end(), {kube::kT9kPodGroups, kube::kTensorBoards});
+  if (kinds.contains(Kind::kVolcano)) {
+    around.insert(around.end(), {kube::kServices, kube::kConfigMaps, kube::kSecrets, kube::kNetworkPolicies,
+                                 kube::kPersistentVolumeClaims, kube::kVolcanoCommands});
+  }
+  return around;
+}
+
+std::vector<dialect::Dialect> dialects_for(const std::set<Kind>& kinds) {
+  std::vector<dialect::Dialect> dialects;
+  if (kinds.contains(Kind::kTfJob)) dialects.push_back(dialect::tfjob());
+  if (kinds.contains(Kind::kT9k)) dialects.push_back(dialect::t9k());
+  if (kinds.contains(Kind::kVolcano)) dialects.push_back(dialect::volcano());
+  return dialects;
+}
+
+}  // namespace
+
+World::World(const WorldInput& input)
+    : input_(input),
+      agenda_(kStart),
+      trace_(input.trace, kStart),
+      cluster_(input.options.seed + 1, agenda_),
+      checkers_(input_.options, cluster_),
+      kubelet_(cluster_, input_.options, input.script != nullptr),
+      scheduler_(cluster_, input_.options, input.script != nullptr),
+      users_(cluster_, trace_, input_.options) {
+  wire();
+}
+
+void World::wire() {
+  cluster_.listen([this](const Change& change) { on_change(change); });
+  std::set<Kind> kinds;
+  if (input_.script != nullptr) {
+    kinds.insert(input_.script->job.kind);
+  } else {
+    for (const Blueprint& job : users_.jobs()) kinds.insert(job.kind);
+  }
+  const int count = input_.options.faults.has(Fault::kRival) ? 2 : 1;
+  for (int id = 0; id < count; ++id) {
+    Process::Ports ports{cluster_, checkers_, trace_, [this](Time until) { run_until(until); }};
+    processes_.push_back(std::make_unique<Process>(id, std::move(ports), input_.options, dialects_for(kinds),
+                                                   around_for(kinds), input_.perturbation));
+  }
+}
+
+void World::on_change(const Change& change) {
+  checkers_.on_change(change);
+  if (trace_.on()) tell_story(change);
+  kubelet_.on_change(change);
+  scheduler_.on_change(change);
+  for (const auto& process : processes_) process->on_change(change);
+  const bool goes = !change.after || kube::is_deleting(*change.after);
+  if (goes && !collection_planned_) {
+    collection_planned_ = true;
+    agenda_.in(Duration{200}, [this] {
+      collection_planned_ = false;
+      cluster_.collect_garbage();
+    });
+  }
+  if (silence_ && change.resource != &kube::kLeases) {
+    ++loud_writes_;
+    const json::object& object = change.after ? *change.after : *change.before;
+    last_loud_ = fmt::format("{} wrote {} {}", to_string(change.author.hand), change.resource->plural,
+                             kube::name_of(object));
+  }
+}
+
+void World::tell_story(const Change& change) {
+  if (change.author.hand == Hand::kOperator && change.resource != &kube::kLeases) {
+    if (change.after && kind_of(*change.after)) {
+      const json::object* status = kube::object_at(*change.after, {"status"});
+      if (status != nullptr) trace_.say(change.at, "", "  status " + json::serialize(*status));
+    }
+    return;
+  }
+  if (change.author.hand == Hand::kOperator || change.author.hand == Hand::kUser) return;
+  const json::object& object = change.after ? *change.after : *change.before;
+  std::string what = fmt::format("{} {}", change.resource->plural, kube::name_of(object));
+  if (change.resource == &kube::kPods && change.after) {
+    const PodFacts facts = read_pod(object);
+    what += fmt::format(" {}{}{}{}", to_string(facts.phase),
+                        facts.ended() ? fmt::format(" exit {}", facts.exit_code) : "",
+                        facts.deleting ? " terminating" : "", facts.disrupted ? " disrupted" : "");
+    if (facts.restarts > 0) what += fmt::format(" restarts {}", facts.restarts);
+  } else if (change.after) {
+    what += " written";
+  }
+  if (!change.after) what += " is gone";
+  trace_.say(change.at, to_string(change.author.hand), what);
+}
+
+void World::play(const ScriptLine& line) {
+  trace_.say(agenda_.now(), "script", line.deed + " " + line.argument);
+  const Blueprint& job = input_.script->job;
+  if (line.deed == "exit") {
+    const size_t space = line.argument.find(' ');
+    CHECK(space != std::string::npos);
+    kubelet_.end_pod(line.argument.substr(0, space), std::stoi(line.argument.substr(space + 1)));
+  } else if (line.deed == "evict") {
+    kubelet_.evict_pod(line.argument);
+  } else if (line.deed == "lose-node") {
+    kubelet_.lose_node_of(line.argument);
+  } else if (line.deed == "delete-pod") {
+    users_.remove_pod(line.argument);
+  } else if (line.deed == "delete-service") {
+    users_.remove_service(line.argument);
+  } else if (line.deed == "apply") {
+    users_.apply(parse_blueprint(line.argument));
+  } else if (line.deed == "delete") {
+    users_.remove(job);
+  } else if (line.deed == "create") {
+    users_.create(job);
+  } else {
+    CHECK(line.deed == "command");
+    users_.command(job, line.argument);
+  }
+}
+
+void World::run_until(Time end) {
+  while (!broken() && !agenda_.empty() && agenda_.next() <= end) agenda_.step();
+  if (!broken()) agenda_.pass_to(std::max(end, agenda_.now()));
+}
+
+void World::run() {
+  Duration trouble = input_.options.trouble;
+  for (const auto& process : processes_) process->boot();
+  if (input_.script != nullptr) {
+    users_.create(input_.script->job);
+    for (const ScriptLine& line : input_.script->lines) {
+      agenda_.at(kStart + line.at, [this, &line] { play(line); });
+      trouble = std::max(trouble, line.at + seconds(1));
+    }
+  } else {
+    users_.start();
+  }
+  run_until(kStart + trouble);
+  if (broken()) return;
+  settle();
+  const bool rivals = input_.options.faults.has(Fault::kRival);
+  run_until(agenda_.now() + (rivals ? kRestWithinRivals : kRestWithin));
+  if (broken()) return;
+  checkers_.at_rest();
+  if (broken()) return;
+  watch_silence();
+}
+
+void World::settle() {
+  trace_.say(agenda_.now(), "world", "---- the trouble is over ----");
+  checkers_.settle(agenda_.now());
+  for (const auto& process : processes_) process->settle();
+  users_.settle();
+  kubelet_.settle();
+}
+
+void World::watch_silence() {
+  const bool rivals = input_.options.faults.has(Fault::kRival);
+  silence_ = true;
+  int64_t passes = 0;
+  for (const auto& process : processes_) passes -= process->passes();
+  run_until(agenda_.now() + (rivals ? kSilenceRivals : kSilence));
+  for (const auto& process : processes_) passes += process->passes();
+  if (loud_writes_ > 0) checkers_.not_silent(loud_writes_, last_loud_);
+  if (passes > 0) checkers_.not_silent(passes, "a pass, though nothing was written");
+}
+
+int World::operator_writes() const {
+  int writes = 0;
+  for (const auto& process : processes_) writes += process->writes();
+  return writes;
+}
+
+namespace {
+
+// Names that stand for what differs from run to run.
+void forget_what_differs(json::value& value) {
+  static const std::set<std::string_view> kForgotten{
+      "uid",           "resourceVersion", "creationTimestamp",  "deletionTimestamp",
+      "startTime",     "completionTime",  "lastTransitionTime", "lastUpdateTime",
+      "startedAt",     "finishedAt",      "lastReconcileTime",  "generation",
+      "managedFields", "startTime",       "runningDuration",    "command",
+      "count"};
+  if (value.is_array()) {
+    for (json::value& one : value.get_array()) forget_what_differs(one);
+    return;
+  }
+  if (!value.is_object()) return;
+  json::object& object = value.get_object();
+  std::vector<std::string> forgotten;
+  for (auto& [key, member] : object) {
+    const std::string_view name(key.data(), key.size());
+    if (kForgotten.contains(name)) {
+      forgotten.emplace_back(name);
+    } else if (name == "trainyard.dev/state" && member.is_string()) {
+      member = json::parse(member.get_string());
+      forget_what_differs(member);
+    } else {
+      forget_what_differs(member);
+    }
+  }
+  for (const std::string& key : forgotten) object.erase(key);
+}
+
+}  // namespace
+
+std::string World::final_state() const {
+  std::string text;
+  for (const auto& [resource, object] : cluster_.store().everything()) {
+    if (resource.plural == kube::kEvents.plural || resource.plural == kube::kLeases.plural) continue;
+    json::value plain = *object;
+    forget_what_differs(plain);
+    text += fmt::format("{}/{}: {}\n", resource.plural, kube::name_of(*object), json::serialize(plain));
+  }
+  return text;
+}
+
+}  // namespace trainyard::sim

@@ -1,0 +1,75 @@
+// World: everything that a run simulates, wired together: clock, store, kubelet,
+// scheduler, users, operators, checkers. A run has two phases. First trouble: whatever
+// the options allow goes wrong, and safety is judged at every revision. Then peace: the
+// world must come to rest as its manifests ask, and then be silent.
+//
+// Deterministic: equal options and scripts give equal histories. One thread per world.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/checkers.h"
+#include "sim/cluster.h"
+#include "sim/kubelet.h"
+#include "sim/options.h"
+#include "sim/process.h"
+#include "sim/scheduler.h"
+#include "sim/script.h"
+#include "sim/trace.h"
+#include "sim/users.h"
+
+namespace trainyard::sim {
+
+struct WorldInput {
+  Options options;
+  const Script* script = nullptr;  // then nothing happens by chance
+  Perturbation perturbation;
+  bool trace = false;
+};
+
+class World {
+ public:
+  explicit World(const WorldInput& input);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Both phases. Stops at the first broken invariant.
+  void run();
+
+  const std::vector<Violation>& violations() const { return checkers_.violations(); }
+  int64_t revision() const { return cluster_.store().revision(); }
+  int operator_writes() const;
+  std::vector<std::string> take_trace() { return trace_.take(); }
+  // What is there at the end, without uids, versions and times: for comparing two runs.
+  std::string final_state() const;
+
+ private:
+  void wire();
+  void play(const ScriptLine& line);
+  void run_until(Time end);
+  void settle();
+  void watch_silence();
+  void on_change(const Change& change);
+  void tell_story(const Change& change);
+  bool broken() const { return !checkers_.violations().empty(); }
+
+  // Fixed.
+  const WorldInput input_;
+  // State.
+  Agenda agenda_;
+  Trace trace_;
+  Cluster cluster_;
+  Checkers checkers_;
+  Kubelet kubelet_;
+  Scheduler scheduler_;
+  Users users_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  bool collection_planned_ = false;
+  bool silence_ = false;
+  int64_t loud_writes_ = 0;
+  std::string last_loud_;
+};
+
+}  // namespace trainyard::sim
