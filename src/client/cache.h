@@ -3,8 +3,10 @@
 // ourselves. Value; pure.
 //
 // A fresh list is gathered aside and swapped in at once, so a reader sees the old world
-// or the new one, never a half. Objects go forward only: one that is older than what is
-// here is ignored.
+// or the new one, never a half. The cache goes forward only: a list, an object or a
+// deletion that is older than what was seen is ignored (a server that lags, an event that
+// comes twice). It counts on what a watch promises: events in the order of versions, none
+// left out.
 //
 // Tombstones: a pod that vanished after it had ended is kept with its last state until
 // forget(), because how it ended may not be recorded yet. A new pod of the same name
@@ -70,10 +72,10 @@ class Cache {
   size_t tombstone_count() const { return tombstone_count_; }
 
  private:
-  std::optional<Changed> put(const Object& object);
+  std::optional<Changed> put(const Object& object, Time now);
   std::optional<Changed> drop(const Object& last, Time now);
-  std::vector<Changed> swap_in(Time now);
-  void index(const ObjectKey& key, const Object* before, const Object* after);
+  std::vector<Changed> swap_in(int64_t revision, Time now);
+  void index(const ObjectKey& key, const Object& before, const Object& after);
   void bury(const Object& last, Time now);
 
   std::map<ObjectKey, Object> objects_;
@@ -82,7 +84,7 @@ class Cache {
   size_t tombstone_count_ = 0;
   std::optional<std::vector<Object>> incoming_;
   bool synced_ = false;
-  int64_t revision_ = 0;
+  int64_t revision_ = 0;  // the newest seen
   int lists_ = 0;
 };
 

@@ -37,9 +37,8 @@ struct Delete {
   Object object;
   bool operator==(const Delete&) const = default;
 };
-// `revision`: nothing older is missing. Also given for bookmarks, see Seen.
 struct InitDone {
-  int64_t revision = 0;
+  int64_t revision = 0;  // of the list; 0 when the server does not know the resource
   bool operator==(const InitDone&) const = default;
 };
 // Everything up to this revision has been told.
@@ -86,6 +85,7 @@ class Watcher {
  private:
   enum class State { kEmpty, kListing, kWatching };
   void retry_later(Time now);
+  void start_over();
 
   // Fixed.
   Stream stream_;
@@ -98,7 +98,8 @@ class Watcher {
   std::vector<Object> pages_;
   std::string continue_token_;
   int64_t list_revision_ = 0;  // of the first page
-  std::string version_;        // of the last thing seen
+  int64_t version_ = 0;        // of the last thing seen
+  bool heard_ = false;         // the open watch has told something
 };
 
 }  // namespace trainyard::client

@@ -163,7 +163,7 @@ class Store {
   std::map<std::string, std::set<Place>, std::less<>> dependents_;  // owner's uid -> who names it
   std::set<std::string> waiting_owners_;  // uids being deleted in foreground or orphaning
   bool garbage_possible_ = false;
-  int64_t revision_ = 0;
+  int64_t revision_ = 1;  // never 0: that means "any" to a watch
   int64_t compacted_ = 0;
   uint64_t uids_ = 0;
 };

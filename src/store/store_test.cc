@@ -90,13 +90,13 @@ TEST(StoreTest, ACopyIsAWorldOfItsOwn) {
 TEST(StoreTest, RevisionsRiseByOne) {
   Store store;
   ASSERT_TRUE(store.create(kube::kConfigMaps, "ns", thing("a"), kNow).ok());
-  EXPECT_EQ(store.revision(), 1);
+  EXPECT_EQ(store.revision(), 2);
   EXPECT_FALSE(store.create(kube::kConfigMaps, "ns", thing("a"), kNow).ok());
-  EXPECT_EQ(store.revision(), 1);
+  EXPECT_EQ(store.revision(), 2);
   ASSERT_TRUE(store.remove(kube::kConfigMaps, "ns", "a", {}, kNow).ok());
-  EXPECT_EQ(store.revision(), 2);
+  EXPECT_EQ(store.revision(), 3);
   EXPECT_EQ(store.collect_garbage(kNow), 0);
-  EXPECT_EQ(store.revision(), 2);
+  EXPECT_EQ(store.revision(), 3);
 }
 
 TEST(StoreTest, WhatIsCompactedIsGone) {
@@ -107,14 +107,14 @@ TEST(StoreTest, WhatIsCompactedIsGone) {
   kube::List page;
   page.limit = 1;
   std::string token = store.list(kube::kConfigMaps, "ns", page)->continue_token;
-  store.compact(2);
-  EXPECT_EQ(store.events_since(kube::kConfigMaps, 1).error().kind, ErrorKind::kGone);
-  EXPECT_EQ(store.events_since(kube::kConfigMaps, 2)->size(), 1u);
+  store.compact(3);
+  EXPECT_EQ(store.events_since(kube::kConfigMaps, 2).error().kind, ErrorKind::kGone);
+  EXPECT_EQ(store.events_since(kube::kConfigMaps, 3)->size(), 1u);
   ASSERT_TRUE(store.create(kube::kConfigMaps, "ns", thing("d"), kNow).ok());
-  store.compact(4);
+  store.compact(5);
   page.continue_token = token;
   EXPECT_EQ(store.list(kube::kConfigMaps, "ns", page).error().kind, ErrorKind::kGone);
-  EXPECT_EQ(kube::version_of(*store.bookmark(kube::kConfigMaps).object), 4);
+  EXPECT_EQ(kube::version_of(*store.bookmark(kube::kConfigMaps).object), 5);
 }
 
 TEST(StoreTest, AdmissionCompletesAndRefuses) {

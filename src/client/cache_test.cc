@@ -1,0 +1,147 @@
+#include "client/cache.h"
+
+#include <gtest/gtest.h>
+
+#include "client/barrier.h"
+#include "kube/meta.h"
+
+namespace trainyard::client {
+namespace {
+
+constexpr Time kNow{1'000'000};
+
+Object pod(std::string_view name, int64_t version, std::string_view uid, std::string_view phase = "Running") {
+  return std::make_shared<const json::object>(json::object{
+      {"kind", "Pod"},
+      {"metadata",
+       json::object{{"name", name},
+                    {"namespace", "ns"},
+                    {"uid", uid},
+                    {"resourceVersion", std::to_string(version)},
+                    {"ownerReferences", json::array{kube::owner_reference("v1", "Job", "j", "owner")}}}},
+      {"status", json::object{{"phase", phase}}}});
+}
+
+std::string shown(const std::vector<Changed>& changes) {
+  std::string text;
+  for (const Changed& changed : changes) {
+    if (!text.empty()) text += "; ";
+    if (changed.before == nullptr) {
+      text += fmt::format("new {}", kube::name_of(*changed.after));
+    } else if (changed.after == nullptr) {
+      text += fmt::format("gone {}", kube::name_of(*changed.before));
+    } else {
+      text += fmt::format("changed {}", kube::name_of(*changed.after));
+    }
+  }
+  return text;
+}
+
+std::string listed(Cache& cache, std::vector<Object> objects, int64_t revision) {
+  EXPECT_EQ(shown(cache.apply(Init{}, kNow)), "");
+  for (const Object& object : objects) EXPECT_EQ(shown(cache.apply(Apply{object}, kNow)), "");
+  return shown(cache.apply(InitDone{revision}, kNow));
+}
+
+TEST(CacheTest, AListIsSwappedInAtOnce) {
+  Cache cache;
+  EXPECT_FALSE(cache.synced());
+  EXPECT_EQ(listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub")}, 3), "new a; new b");
+  EXPECT_TRUE(cache.synced());
+  cache.apply(Init{}, kNow);
+  cache.apply(Apply{pod("c", 4, "uc")}, kNow);
+  EXPECT_EQ(cache.find("ns", "c"), nullptr);
+  EXPECT_NE(cache.find("ns", "a"), nullptr);
+  EXPECT_EQ(shown(cache.apply(InitDone{5}, kNow)), "gone a; gone b; new c");
+  EXPECT_EQ(cache.owned_by("owner").size(), 1u);
+}
+
+TEST(CacheTest, AListThatShowsNothingNewChangesNothing) {
+  Cache cache;
+  listed(cache, {pod("a", 1, "ua")}, 3);
+  EXPECT_EQ(listed(cache, {pod("a", 1, "ua")}, 9), "");
+}
+
+TEST(CacheTest, GoesForwardOnly) {
+  Cache cache;
+  listed(cache, {pod("a", 5, "ua")}, 6);
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 4, "ua")}, kNow)), "");
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kNow)), "changed a");
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kNow)), "");
+  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 6, "ua")}, kNow)), "");
+  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 8, "ua")}, kNow)), "gone a");
+  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 8, "ua")}, kNow)), "");
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kNow)), "");
+  EXPECT_EQ(cache.find("ns", "a"), nullptr);
+  int lists = cache.lists();
+  EXPECT_EQ(listed(cache, {pod("a", 5, "ua")}, 6), "");
+  EXPECT_EQ(cache.find("ns", "a"), nullptr);
+  EXPECT_EQ(cache.lists(), lists);
+}
+
+TEST(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
+  Cache cache;
+  listed(cache, {pod("a", 1, "ua", "Succeeded"), pod("b", 2, "ub"), pod("c", 3, "uc", "Failed")}, 3);
+  cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kNow);
+  cache.apply(Delete{pod("b", 5, "ub")}, kNow);
+  EXPECT_EQ(listed(cache, {}, 6), "gone c");
+  EXPECT_EQ(cache.tombstones_of("owner").size(), 2u);
+  cache.forget("owner", {"ua"});
+  ASSERT_EQ(cache.tombstones_of("owner").size(), 1u);
+  EXPECT_EQ(kube::name_of(*cache.tombstones_of("owner")[0]), "c");
+  cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kNow);
+  EXPECT_EQ(cache.tombstone_count(), 1u);
+  cache.forget_before(kNow + seconds(1));
+  EXPECT_EQ(cache.tombstone_count(), 0u);
+}
+
+TEST(CacheTest, ASuccessorDoesNotHideHowItsPredecessorEnded) {
+  Cache cache;
+  listed(cache, {pod("a", 1, "old", "Succeeded")}, 1);
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 5, "new")}, kNow)), "changed a");
+  ASSERT_EQ(cache.tombstones_of("owner").size(), 1u);
+  EXPECT_EQ(kube::uid_of(*cache.tombstones_of("owner")[0]), "old");
+  EXPECT_EQ(cache.owned_by("owner").size(), 1u);
+}
+
+TEST(BarrierTest, HoldsUntilTheWriteIsShown) {
+  Cache cache;
+  listed(cache, {}, 3);
+  Barrier<int> barrier;
+  auto caches = [&](int) -> const Cache& { return cache; };
+  EXPECT_FALSE(barrier.blocks(1, caches));
+  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .version = 5, .since = kNow});
+  EXPECT_TRUE(barrier.blocks(1, caches));
+  EXPECT_FALSE(barrier.blocks(2, caches));
+  EXPECT_EQ(barrier.patience_ends(1), kNow + kBarrierPatience);
+  cache.apply(Apply{pod("a", 5, "ua")}, kNow);
+  EXPECT_FALSE(barrier.blocks(1, caches));
+  EXPECT_EQ(barrier.patience_ends(1), std::nullopt);
+}
+
+TEST(BarrierTest, HoldsUntilTheDeletedIsGoneOrGoing) {
+  Cache cache;
+  listed(cache, {pod("a", 2, "ua")}, 3);
+  Barrier<int> barrier;
+  auto caches = [&](int) -> const Cache& { return cache; };
+  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .gone_uid = "ua", .since = kNow});
+  EXPECT_TRUE(barrier.blocks(1, caches));
+  cache.apply(Apply{pod("a", 6, "successor")}, kNow);
+  EXPECT_FALSE(barrier.blocks(1, caches));
+}
+
+TEST(BarrierTest, PatienceEndsWithAFreshList) {
+  Cache cache;
+  listed(cache, {pod("a", 2, "ua")}, 3);
+  Barrier<int> barrier;
+  auto caches = [&](int) -> const Cache& { return cache; };
+  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .gone_uid = "ua", .since = kNow});
+  EXPECT_TRUE(barrier.take_overdue(1, kNow + Duration{1}, caches).empty());
+  EXPECT_EQ(barrier.take_overdue(1, kNow + kBarrierPatience, caches), std::vector<int>{0});
+  EXPECT_TRUE(barrier.blocks(1, caches));
+  listed(cache, {pod("a", 2, "ua")}, 4);
+  EXPECT_FALSE(barrier.blocks(1, caches));
+}
+
+}  // namespace
+}  // namespace trainyard::client

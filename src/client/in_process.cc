@@ -1,0 +1,81 @@
+#include "client/in_process.h"
+
+#include "base/match.h"
+
+namespace trainyard::client {
+
+namespace {
+
+Result<Reply> with_object(const Result<store::Object>& object) {
+  if (!object.ok()) return object.error();
+  Reply reply;
+  reply.object = *object;
+  return reply;
+}
+
+Result<Reply> with_page(Result<store::Page> page) {
+  if (!page.ok()) return page.error();
+  Reply reply;
+  reply.items = std::move(page.value().items);
+  reply.revision = page->revision;
+  reply.continue_token = std::move(page.value().continue_token);
+  return reply;
+}
+
+Result<Reply> with_events(const Result<std::vector<store::WatchEvent>>& events) {
+  if (!events.ok()) return events.error();
+  Reply reply;
+  for (const store::WatchEvent& event : *events) reply.events.push_back(to_watch_event(event));
+  return reply;
+}
+
+}  // namespace
+
+WatchEvent to_watch_event(const store::WatchEvent& event) {
+  switch (event.kind) {
+    case store::ChangeKind::kAdded:
+      return {EventKind::kAdded, event.object};
+    case store::ChangeKind::kModified:
+      return {EventKind::kModified, event.object};
+    case store::ChangeKind::kDeleted:
+      return {EventKind::kDeleted, event.object};
+    case store::ChangeKind::kBookmark:
+      return {EventKind::kBookmark, event.object};
+  }
+  CHECK(false);
+  return {};
+}
+
+Result<Reply> carry_out(store::Store& store, const kube::Request& request, Time now) {
+  const kube::Resource& resource = request.resource;
+  const std::string& ns = request.ns;
+  return std::visit(
+      Match{
+          [&](const kube::Get& get) { return with_object(store.get(resource, ns, get.name)); },
+          [&](const kube::List& list) { return with_page(store.list(resource, ns, list)); },
+          [&](const kube::Watch& watch) { return with_events(store.watch(resource, ns, watch)); },
+          [&](const kube::Create& create) {
+            return with_object(store.create(resource, ns, create.body, now));
+          },
+          [&](const kube::Update& update) {
+            return with_object(store.update(resource, ns, update.body, now));
+          },
+          [&](const kube::UpdateStatus& update) {
+            return with_object(store.update_status(resource, ns, update.body, now));
+          },
+          [&](const kube::Patch& patch) { return with_object(store.patch(resource, ns, patch, now)); },
+          [&](const kube::Delete& remove) {
+            return with_object(store.remove(resource, ns, remove.name, remove.options, now));
+          },
+          [&](const kube::DeleteCollection& which) -> Result<Reply> {
+            Result<int> removed = store.remove_collection(resource, ns, which, now);
+            if (!removed.ok()) return removed.error();
+            return Reply{};
+          },
+      },
+      request.verb);
+}
+
+Result<Reply> InProcess::send(const kube::Request& request) { return carry_out(store_, request, clock_()); }
+
+}  // namespace trainyard::client

@@ -1,0 +1,113 @@
+#include "client/watcher.h"
+
+#include "kube/meta.h"
+
+namespace trainyard::client {
+
+std::optional<kube::Request> Watcher::ask(Time now) {
+  if (asked_ || now < not_before_) return std::nullopt;
+  asked_ = true;
+  stale_ = false;
+  if (state_ == State::kWatching) {
+    kube::Watch watch;
+    watch.labels = stream_.labels;
+    watch.version = std::to_string(version_);
+    heard_ = false;
+    return kube::Request{stream_.resource, stream_.ns, std::move(watch)};
+  }
+  state_ = State::kListing;
+  kube::List list;
+  list.labels = stream_.labels;
+  list.limit = kListPageMax;
+  list.continue_token = continue_token_;
+  return kube::Request{stream_.resource, stream_.ns, std::move(list)};
+}
+
+std::optional<Time> Watcher::next_ask() const {
+  if (asked_) return std::nullopt;
+  return not_before_;
+}
+
+void Watcher::retry_later(Time now) {
+  pause_ = std::clamp(pause_ * 2, kRetryFirst, kRetryMax);
+  not_before_ = now + pause_;
+}
+
+void Watcher::start_over() {
+  state_ = State::kEmpty;
+  pages_.clear();
+  continue_token_.clear();
+}
+
+std::vector<Output> Watcher::on_list(const Result<Reply>& reply, Time now) {
+  CHECK(asked_);
+  asked_ = false;
+  if (stale_) {
+    start_over();
+    return {};
+  }
+  if (!reply.ok()) {
+    start_over();
+    if (reply.error().kind != ErrorKind::kNotFound) {
+      retry_later(now);
+      return {};
+    }
+    // The server has no such resource (yet): there are no objects of it.
+    not_before_ = now + kAbsentRetry;
+    return {Init{}, InitDone{0}};
+  }
+  if (continue_token_.empty()) list_revision_ = reply->revision;
+  pages_.insert(pages_.end(), reply->items.begin(), reply->items.end());
+  continue_token_ = reply->continue_token;
+  if (!continue_token_.empty()) return {};
+  std::vector<Output> outputs{Init{}};
+  for (Object& object : pages_) outputs.push_back(Apply{std::move(object)});
+  outputs.push_back(InitDone{list_revision_});
+  pages_.clear();
+  version_ = list_revision_;
+  state_ = State::kWatching;
+  pause_ = Duration{0};
+  return outputs;
+}
+
+std::vector<Output> Watcher::on_event(const WatchEvent& event, Time) {
+  if (stale_ || state_ != State::kWatching) return {};
+  pause_ = Duration{0};
+  heard_ = true;
+  version_ = std::max(version_, kube::version_of(*event.object));
+  switch (event.kind) {
+    case EventKind::kAdded:
+    case EventKind::kModified:
+      return {Apply{event.object}};
+    case EventKind::kDeleted:
+      return {Delete{event.object}};
+    case EventKind::kBookmark:
+      return {Seen{kube::version_of(*event.object)}};
+  }
+  return {};
+}
+
+void Watcher::on_closed(const std::optional<Error>& error, Time now) {
+  CHECK(asked_);
+  asked_ = false;
+  if (stale_) return start_over();
+  // A watch that ends as soon as it is opened must not be opened without a pause.
+  bool pauses = !heard_;
+  if (error) {
+    bool may_go_on = error->kind == ErrorKind::kUnavailable || error->kind == ErrorKind::kUnknown;
+    if (!may_go_on) start_over();
+    pauses = error->kind != ErrorKind::kGone;
+  }
+  if (pauses) retry_later(now);
+}
+
+void Watcher::relist(Time now) {
+  not_before_ = std::min(not_before_, now);
+  if (asked_) {
+    stale_ = true;
+  } else {
+    start_over();
+  }
+}
+
+}  // namespace trainyard::client

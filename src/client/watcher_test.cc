@@ -1,0 +1,136 @@
+#include "client/watcher.h"
+
+#include <gtest/gtest.h>
+
+#include "base/match.h"
+#include "kube/meta.h"
+
+namespace trainyard::client {
+namespace {
+
+constexpr Time kStart{1'000'000};
+
+Object object(std::string_view name, int64_t version) {
+  return std::make_shared<const json::object>(
+      json::object{{"metadata", json::object{{"name", name}, {"resourceVersion", std::to_string(version)}}}});
+}
+
+std::string shown(const std::vector<Output>& outputs) {
+  std::string text;
+  for (const Output& output : outputs) {
+    if (!text.empty()) text += "; ";
+    text += std::visit(Match{
+                           [](const Init&) { return std::string("init"); },
+                           [](const Apply& a) { return fmt::format("apply {}", kube::name_of(*a.object)); },
+                           [](const Delete& d) { return fmt::format("delete {}", kube::name_of(*d.object)); },
+                           [](const InitDone& d) { return fmt::format("done {}", d.revision); },
+                           [](const Seen& s) { return fmt::format("seen {}", s.revision); },
+                       },
+                       output);
+  }
+  return text;
+}
+
+std::string asked(const std::optional<kube::Request>& request) {
+  if (!request) return "nothing";
+  if (const auto* list = std::get_if<kube::List>(&request->verb)) return "list " + list->continue_token;
+  return "watch " + std::get<kube::Watch>(request->verb).version;
+}
+
+Result<Reply> page(std::vector<Object> items, int64_t revision, std::string token = "") {
+  Reply reply;
+  reply.items = std::move(items);
+  reply.revision = revision;
+  reply.continue_token = std::move(token);
+  return reply;
+}
+
+Watcher watching(int64_t revision = 7) {
+  Watcher watcher(Stream{kube::kPods, {}, ""});
+  EXPECT_EQ(asked(watcher.ask(kStart)), "list ");
+  watcher.on_list(page({}, revision), kStart);
+  EXPECT_EQ(asked(watcher.ask(kStart)), fmt::format("watch {}", revision));
+  return watcher;
+}
+
+TEST(WatcherTest, ListsThenWatches) {
+  Watcher watcher(Stream{kube::kPods, {}, ""});
+  EXPECT_EQ(asked(watcher.ask(kStart)), "list ");
+  EXPECT_EQ(asked(watcher.ask(kStart)), "nothing");
+  EXPECT_EQ(shown(watcher.on_list(page({object("a", 3)}, 5), kStart)), "init; apply a; done 5");
+  EXPECT_EQ(asked(watcher.ask(kStart)), "watch 5");
+  EXPECT_EQ(shown(watcher.on_event({EventKind::kAdded, object("b", 6)}, kStart)), "apply b");
+  EXPECT_EQ(shown(watcher.on_event({EventKind::kDeleted, object("b", 7)}, kStart)), "delete b");
+  EXPECT_EQ(shown(watcher.on_event({EventKind::kBookmark, object("", 9)}, kStart)), "seen 9");
+  watcher.on_closed(std::nullopt, kStart);
+  EXPECT_EQ(asked(watcher.ask(kStart)), "watch 9");
+}
+
+TEST(WatcherTest, PagesAreGivenTogetherWithTheRevisionOfTheFirst) {
+  Watcher watcher(Stream{kube::kPods, {}, ""});
+  watcher.ask(kStart);
+  EXPECT_EQ(shown(watcher.on_list(page({object("a", 3)}, 5, "more"), kStart)), "");
+  EXPECT_EQ(asked(watcher.ask(kStart)), "list more");
+  EXPECT_EQ(shown(watcher.on_list(page({object("b", 6)}, 8), kStart)), "init; apply a; apply b; done 5");
+}
+
+TEST(WatcherTest, AFailedPageStartsOver) {
+  Watcher watcher(Stream{kube::kPods, {}, ""});
+  watcher.ask(kStart);
+  watcher.on_list(page({object("a", 3)}, 5, "more"), kStart);
+  watcher.ask(kStart);
+  EXPECT_EQ(shown(watcher.on_list(Error{ErrorKind::kUnavailable, ""}, kStart)), "");
+  EXPECT_EQ(asked(watcher.ask(kStart)), "nothing");
+  EXPECT_EQ(watcher.next_ask(), kStart + kRetryFirst);
+  EXPECT_EQ(asked(watcher.ask(kStart + kRetryFirst)), "list ");
+  EXPECT_EQ(shown(watcher.on_list(page({}, 6), kStart)), "init; done 6");
+}
+
+TEST(WatcherTest, GoneMeansAFreshListAtOnce) {
+  Watcher watcher = watching();
+  watcher.on_closed(Error{ErrorKind::kGone, ""}, kStart);
+  EXPECT_EQ(asked(watcher.ask(kStart)), "list ");
+}
+
+TEST(WatcherTest, PausesGrowUntilSomethingIsHeard) {
+  Watcher watcher = watching();
+  Time now = kStart;
+  for (int64_t pause : {500, 1000, 2000, 4000, 8000, 16000, 30000, 30000}) {
+    watcher.on_closed(Error{ErrorKind::kUnavailable, ""}, now);
+    EXPECT_EQ(watcher.next_ask(), now + Duration{pause});
+    now = *watcher.next_ask();
+    EXPECT_EQ(asked(watcher.ask(now)), "watch 7");
+  }
+  watcher.on_event({EventKind::kAdded, object("a", 8)}, now);
+  watcher.on_closed(Error{ErrorKind::kUnavailable, ""}, now);
+  EXPECT_EQ(watcher.next_ask(), now + kRetryFirst);
+}
+
+TEST(WatcherTest, AWatchThatEndsAtOnceIsNotOpenedWithoutAPause) {
+  Watcher watcher = watching();
+  watcher.on_closed(std::nullopt, kStart);
+  EXPECT_EQ(watcher.next_ask(), kStart + kRetryFirst);
+}
+
+TEST(WatcherTest, AResourceThatIsNotServedIsEmpty) {
+  Watcher watcher(Stream{kube::kVolcanoJobs, {}, ""});
+  watcher.ask(kStart);
+  EXPECT_EQ(shown(watcher.on_list(Error{ErrorKind::kNotFound, ""}, kStart)), "init; done 0");
+  EXPECT_EQ(watcher.next_ask(), kStart + kAbsentRetry);
+  EXPECT_EQ(asked(watcher.ask(kStart + kAbsentRetry)), "list ");
+}
+
+TEST(WatcherTest, ARelistThrowsAwayWhatIsUnderWay) {
+  Watcher watcher = watching();
+  watcher.relist(kStart);
+  EXPECT_EQ(shown(watcher.on_event({EventKind::kAdded, object("a", 8)}, kStart)), "");
+  watcher.on_closed(std::nullopt, kStart);
+  EXPECT_EQ(asked(watcher.ask(kStart)), "list ");
+  watcher.relist(kStart);
+  EXPECT_EQ(shown(watcher.on_list(page({object("a", 8)}, 8), kStart)), "");
+  EXPECT_EQ(asked(watcher.ask(kStart)), "list ");
+  EXPECT_EQ(shown(watcher.on_list(page({object("a", 8)}, 9), kStart)), "init; apply a; done 9");
+}
+
+}  // namespace
+}  // namespace trainyard::client
