@@ -11,7 +11,9 @@ std::string Resource::api_version() const {
 }
 
 std::string_view name_of(const json::object& object) { return text_at(object, {"metadata", "name"}); }
-std::string_view namespace_of(const json::object& object) { return text_at(object, {"metadata", "namespace"}); }
+std::string_view namespace_of(const json::object& object) {
+  return text_at(object, {"metadata", "namespace"});
+}
 std::string_view uid_of(const json::object& object) { return text_at(object, {"metadata", "uid"}); }
 
 int64_t version_of(const json::object& object) {
@@ -61,8 +63,8 @@ std::string_view controller_uid_of(const json::object& object) {
 
 json::object owner_reference(std::string_view api_version, std::string_view kind, std::string_view name,
                              std::string_view uid) {
-  return {{"apiVersion", api_version}, {"kind", kind},         {"name", name},
-          {"uid", uid},                {"controller", true}, {"blockOwnerDeletion", true}};
+  return {{"apiVersion", api_version}, {"kind", kind}, {"name", name}, {"uid", uid}, {"controller", true},
+          {"blockOwnerDeletion", true}};
 }
 
 }  // namespace trainyard::kube

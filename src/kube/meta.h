@@ -29,16 +29,21 @@ inline constexpr Resource kPods{"", "v1", "Pod", "pods"};
 inline constexpr Resource kServices{"", "v1", "Service", "services"};
 inline constexpr Resource kConfigMaps{"", "v1", "ConfigMap", "configmaps", true, false};
 inline constexpr Resource kSecrets{"", "v1", "Secret", "secrets", true, false};
-inline constexpr Resource kPersistentVolumeClaims{"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims"};
+inline constexpr Resource kPersistentVolumeClaims{"", "v1", "PersistentVolumeClaim",
+                                                  "persistentvolumeclaims"};
 inline constexpr Resource kEvents{"", "v1", "Event", "events", true, false};
-inline constexpr Resource kNetworkPolicies{"networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", true, false};
+inline constexpr Resource kNetworkPolicies{"networking.k8s.io", "v1", "NetworkPolicy",
+                                           "networkpolicies",   true, false};
 inline constexpr Resource kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true, false};
 inline constexpr Resource kTfJobs{"kubeflow.org", "v1", "TFJob", "tfjobs"};
-inline constexpr Resource kT9kJobs{"batch.tensorstack.dev", "v1beta1", "TensorFlowTrainingJob", "tensorflowtrainingjobs"};
+inline constexpr Resource kT9kJobs{"batch.tensorstack.dev", "v1beta1", "TensorFlowTrainingJob",
+                                   "tensorflowtrainingjobs"};
 inline constexpr Resource kVolcanoJobs{"batch.volcano.sh", "v1alpha1", "Job", "jobs"};
 inline constexpr Resource kVolcanoCommands{"bus.volcano.sh", "v1alpha1", "Command", "commands", true, false};
-inline constexpr Resource kVolcanoPodGroups{"scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", true, false};
-inline constexpr Resource kKubeBatchPodGroups{"scheduling.incubator.k8s.io", "v1alpha1", "PodGroup", "podgroups"};
+inline constexpr Resource kVolcanoPodGroups{
+    "scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", true, false};
+inline constexpr Resource kKubeBatchPodGroups{"scheduling.incubator.k8s.io", "v1alpha1", "PodGroup",
+                                              "podgroups"};
 inline constexpr Resource kCoschedulingPodGroups{"scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups"};
 inline constexpr Resource kT9kPodGroups{"scheduler.tensorstack.dev", "v1beta1", "PodGroup", "podgroups"};
 inline constexpr Resource kVolcanoQueues{"scheduling.volcano.sh", "v1beta1", "Queue", "queues", false};
