@@ -23,6 +23,7 @@ struct Raw {
   uint64_t seed = 1;
   uint64_t count = 1;
   bool trace = false;
+  int threads = 0;
   bool version = false;
   dialect::Settings settings;
 };
@@ -95,6 +96,9 @@ void add_sim(CLI::App& app, Raw& raw) {
   command->add_option("--count", raw.count, "How many seeds, one after the other")
       ->capture_default_str()
       ->check(CLI::Range(uint64_t{1}, std::numeric_limits<uint64_t>::max()));
+  command->add_option("--threads", raw.threads, "How many worlds at once; 0 is one per core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
   command->add_flag("--trace", raw.trace, "Tell the story of the seed step by step");
   command->footer(
       "A seed that fails is shrunk and printed; the exit status is then 1.\n\n"
@@ -149,11 +153,19 @@ Command explain_of(const Raw& raw) {
   return explain;
 }
 
+Command simulate_of(const Raw& raw) {
+  if (raw.trace && raw.count > 1) return Misused{"--trace tells the story of one seed: leave --count out\n"};
+  if (raw.count - 1 > std::numeric_limits<uint64_t>::max() - raw.seed) {
+    return Misused{fmt::format("--count: there are not so many seeds from {}\n", raw.seed)};
+  }
+  return Simulate{raw.seed, raw.count, raw.trace, raw.threads};
+}
+
 Command command_of(std::string_view name, const Raw& raw) {
   if (name == "validate") return Validate{raw.paths, raw.settings};
   if (name == "explain") return explain_of(raw);
   if (name == "convert") return Convert{raw.paths, raw.to};
-  if (name == "sim") return Simulate{raw.seed, raw.count, raw.trace};
+  if (name == "sim") return simulate_of(raw);
   if (name == "completion") return Completion{raw.shell};
   return Version{};
 }

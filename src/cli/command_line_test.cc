@@ -22,9 +22,10 @@ TEST(CommandLine, EachCommandIsRead) {
   EXPECT_EQ(read_command_line({"explain", "a", "--output=json", "--now", "1970-01-01T00:00:05Z"}),
             Command(Explain{{"a"}, OutputForm::kJson, Time{5000}, {}}));
   EXPECT_EQ(read_command_line({"convert", "--to", "t9k", "a"}), Command(Convert{{"a"}, "t9k"}));
-  EXPECT_EQ(read_command_line({"sim"}), Command(Simulate{1, 1, false}));
+  EXPECT_EQ(read_command_line({"sim"}), Command(Simulate{1, 1, false, 0}));
   EXPECT_EQ(read_command_line({"sim", "--seed", "7", "--count", "9", "--trace"}),
             Command(Simulate{7, 9, true}));
+  EXPECT_EQ(read_command_line({"sim", "--seed", "7", "--trace"}), Command(Simulate{7, 1, true, 0}));
   EXPECT_EQ(read_command_line({"completion", "fish"}), Command(Completion{"fish"}));
   EXPECT_EQ(read_command_line({"version"}), Command(Version{}));
   EXPECT_EQ(read_command_line({"--version"}), Command(Version{}));
@@ -57,6 +58,8 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
            MisuseRow{{"sim", "--seed", "x"}, "--seed"},
            MisuseRow{{"sim", "--count", "0"}, "--count"},
            MisuseRow{{"sim", "--seed", "-1"}, "--seed"},
+           MisuseRow{{"sim", "--count", "2", "--trace"}, "one seed"},
+           MisuseRow{{"sim", "--seed", "18446744073709551615", "--count", "2"}, "not so many seeds"},
            MisuseRow{{"completion", "tcsh"}, "bash,zsh,fish"},
            MisuseRow{{"version", "now"}, "now"},
            MisuseRow{{"--colour"}, "--colour"},

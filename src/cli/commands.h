@@ -46,7 +46,8 @@ struct Convert {
 struct Simulate {
   uint64_t seed = 1;
   uint64_t count = 1;
-  bool trace = false;
+  bool trace = false;  // of one seed only
+  int threads = 0;     // 0: one per core
 
   bool operator==(const Simulate&) const = default;
 };

@@ -1,0 +1,143 @@
+#include "cli/completion.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace trainyard::cli {
+namespace {
+
+struct Option {
+  std::string_view name;
+  std::string_view help;
+  std::string_view values;  // separated by spaces; "" when it takes none or any
+};
+
+struct CommandShape {
+  std::string_view name;
+  std::string_view help;
+  std::string_view words;  // what may stand without an option; "" for paths, "-" for nothing
+  std::vector<Option> options;
+};
+
+std::vector<CommandShape> shapes() {
+  const std::vector<Option> settings = {
+      {"--cluster-domain", "domain of host names in TF_CONFIG", ""},
+      {"--gang-scheduler-name", "gang scheduler of TFJobs", "volcano kube-batch"},
+      {"--clean-pod-policy", "default of cleanPodPolicy", "Running All None"},
+      {"--evaluator-in-cluster", "list the evaluator in TF_CONFIG", ""},
+  };
+  std::vector<Option> explain = settings;
+  explain.push_back({"--output", "print objects instead", "yaml json"});
+  explain.push_back({"--now", "plan as of this time", ""});
+  return {
+      {"validate", "check manifests", "", settings},
+      {"explain", "show what a job means", "", explain},
+      {"convert",
+       "write a job in another dialect",
+       "",
+       {{"--to", "the dialect to write", "tfjob t9k volcano"}}},
+      {"sim",
+       "run simulated worlds",
+       "-",
+       {{"--seed", "the first seed", ""},
+        {"--count", "how many seeds", ""},
+        {"--threads", "worlds at once", ""},
+        {"--trace", "tell the story", ""}}},
+      {"completion", "print a completion script", "bash zsh fish", {}},
+      {"version", "print the version", "-", {}},
+  };
+}
+
+std::string command_words() {
+  std::string words;
+  for (const CommandShape& shape : shapes())
+    words += fmt::format("{}{}", words.empty() ? "" : " ", shape.name);
+  return words;
+}
+
+std::string bash() {
+  std::string text =
+      "_trainyard() {\n"
+      "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" "
+      "command=\"${COMP_WORDS[1]}\"\n"
+      "  COMPREPLY=()\n";
+  text += fmt::format(
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$word\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case \"$command $before\" in\n",
+      command_words());
+  for (const CommandShape& shape : shapes()) {
+    for (const Option& option : shape.options) {
+      if (option.values.empty()) continue;
+      text += fmt::format("    \"{} {}\") COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
+                          shape.name, option.name, option.values);
+    }
+  }
+  text += "  esac\n  case \"$command\" in\n";
+  for (const CommandShape& shape : shapes()) {
+    std::string words = "--help";
+    for (const Option& option : shape.options) words += fmt::format(" {}", option.name);
+    if (!shape.words.empty() && shape.words != "-") words += fmt::format(" {}", shape.words);
+    std::string files = shape.words.empty() ? " -f" : "";
+    text +=
+        fmt::format("    {}) COMPREPLY=($(compgen{} -W \"{}\" -- \"$word\")) ;;\n", shape.name, files, words);
+  }
+  return text + "  esac\n}\ncomplete -o filenames -F _trainyard trainyard\n";
+}
+
+std::string zsh() {
+  std::string text =
+      "#compdef trainyard\n\n"
+      "_trainyard() {\n"
+      "  local -a commands\n"
+      "  commands=(\n";
+  for (const CommandShape& shape : shapes()) text += fmt::format("    '{}:{}'\n", shape.name, shape.help);
+  text +=
+      "  )\n"
+      "  if (( CURRENT == 2 )); then\n"
+      "    _describe command commands\n"
+      "    return\n"
+      "  fi\n"
+      "  case $words[2] in\n";
+  for (const CommandShape& shape : shapes()) {
+    text += fmt::format("    {}) _arguments '--help[print help]'", shape.name);
+    for (const Option& option : shape.options) {
+      bool flag = option.name == "--trace" || option.name == "--evaluator-in-cluster";
+      std::string value = flag ? "" : fmt::format(":value:({})", option.values);
+      text += fmt::format(" '{}[{}]{}'", option.name, option.help, value);
+    }
+    if (shape.words.empty()) text += " '*:path:_files'";
+    if (!shape.words.empty() && shape.words != "-") text += fmt::format(" '2:word:({})'", shape.words);
+    text += " ;;\n";
+  }
+  return text + "  esac\n}\n\ncompdef _trainyard trainyard\n";
+}
+
+std::string fish() {
+  std::string text = "complete -c trainyard -f\n";
+  for (const CommandShape& shape : shapes()) {
+    text +=
+        fmt::format("complete -c trainyard -n __fish_use_subcommand -a {} -d '{}'\n", shape.name, shape.help);
+    std::string when = fmt::format("complete -c trainyard -n '__fish_seen_subcommand_from {}'", shape.name);
+    for (const Option& option : shape.options) {
+      std::string value = option.values.empty() ? "" : fmt::format(" -x -a '{}'", option.values);
+      text += fmt::format("{} -l {}{} -d '{}'\n", when, option.name.substr(2), value, option.help);
+    }
+    if (shape.words.empty()) text += when + " -F\n";
+    if (!shape.words.empty() && shape.words != "-") text += fmt::format("{} -a '{}'\n", when, shape.words);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string completion_script(std::string_view shell) {
+  if (shell == "zsh") return zsh();
+  if (shell == "fish") return fish();
+  return bash();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,246 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/portable.h"
+#include "kube/access.h"
+
+namespace trainyard::cli {
+namespace {
+
+// One policy of the manifest with its place.
+struct Policy {
+  std::string path;
+  std::vector<std::string> events;
+  std::optional<int64_t> exit_code;
+  std::string action;
+  bool delayed = false;
+
+  std::string in_words() const {
+    std::string what;
+    for (const std::string& event : events) what += (what.empty() ? "" : ", ") + event;
+    if (exit_code) what = fmt::format("exit code {}", *exit_code);
+    return fmt::format("{} ({} -> {}{})", path, what, action, delayed ? ", after a timeout" : "");
+  }
+  bool on(std::string_view event) const {
+    return std::find(events.begin(), events.end(), event) != events.end();
+  }
+  bool restarts() const { return action.starts_with("Restart"); }
+};
+
+std::vector<Policy> policies_of(const json::object& owner, const std::string& path) {
+  std::vector<Policy> all;
+  const json::array* list = kube::array_at(owner, {"policies"});
+  if (list == nullptr) return all;
+  for (size_t i = 0; i < list->size(); ++i) {
+    if (!(*list)[i].is_object()) continue;
+    const json::object& entry = (*list)[i].get_object();
+    Policy policy{fmt::format("{}.policies[{}]", path, i),
+                  {},
+                  kube::int_at(entry, {"exitCode"}),
+                  std::string(kube::text_at(entry, {"action"})),
+                  entry.if_contains("timeout") != nullptr};
+    if (std::string_view event = kube::text_at(entry, {"event"}); !event.empty())
+      policy.events.emplace_back(event);
+    if (const json::array* events = kube::array_at(entry, {"events"})) {
+      for (const json::value& event : *events) {
+        if (event.is_string()) policy.events.emplace_back(kube::view(event.get_string()));
+      }
+    }
+    all.push_back(std::move(policy));
+  }
+  return all;
+}
+
+model::Scope scope_of(std::string_view action) {
+  if (action == "RestartJob") return model::Scope::kJob;
+  if (action == "RestartTask" || action == "RestartPartition") return model::Scope::kRole;
+  return model::Scope::kPod;
+}
+
+bool is_retryable_everywhere(int64_t code) {
+  return code == 130 || code == 137 || code == 138 || code == 143;
+}
+
+// Which task plays which of TensorFlow's roles, as the plugin's arguments say.
+std::map<std::string, std::string> played_roles(const json::object& source) {
+  std::map<std::string, std::string> roles;
+  const json::array* arguments = kube::array_at(source, {"spec", "plugins", "tensorflow"});
+  if (arguments == nullptr) return roles;
+  for (const json::value& value : *arguments) {
+    if (!value.is_string()) continue;
+    std::string_view text = kube::view(value.get_string());
+    text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
+    size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    std::string role(text.substr(0, equals));
+    if (role == "ps" || role == "worker" || role == "chief" || role == "evaluator") {
+      roles[std::string(text.substr(equals + 1))] = role;
+    }
+  }
+  return roles;
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+class Reading {
+ public:
+  explicit Reading(const model::JobSpec& spec)
+      : spec_(spec), source_(*spec.source), job_(portable_base(spec)) {}
+
+  Portable read() {
+    job_.all_workers = false;
+    std::map<std::string, std::string> played = played_roles(source_);
+    const json::array* tasks = kube::array_at(source_, {"spec", "tasks"});
+    for (size_t i = 0; tasks != nullptr && i < tasks->size(); ++i) {
+      if ((*tasks)[i].is_object()) read_task((*tasks)[i].get_object(), i, played);
+    }
+    read_success();
+    read_gang();
+    read_rest();
+    return std::move(job_);
+  }
+
+ private:
+  void lose(std::string text) { job_.lost.push_back(std::move(text)); }
+
+  void read_task(const json::object& task, size_t index, const std::map<std::string, std::string>& played) {
+    std::string path = fmt::format("spec.tasks[{}]", index);
+    std::string name(kube::text_at(task, {"name"}));
+    auto role_name = played.find(name);
+    PortableRole role{role_name == played.end() ? lower_case(name) : role_name->second,
+                      static_cast<int>(kube::int_at(task, {"replicas"}).value_or(0)),
+                      Restart::kAlways,
+                      {}};
+    if (const json::object* pod_template = kube::object_at(task, {"template"}))
+      role.pod_template = *pod_template;
+    std::string_view of_pod = kube::text_at(role.pod_template, {"spec", "restartPolicy"});
+    if (!of_pod.empty()) role.restart = restart_named(of_pod);
+    kube::ensure_object(role.pod_template, {"spec"}).erase("restartPolicy");
+    for (const Policy& policy : policies_of(task, path)) apply(policy, role, true);
+    for (const Policy& policy : policies_of(*kube::object_at(source_, {"spec"}), "spec"))
+      apply(policy, role, false);
+    mount_volumes(role);
+    for (const char* key : {"dependsOn", "topologyPolicy", "partitionPolicy"}) {
+      if (kube::find(task, {key}) != nullptr) lose(fmt::format("{}.{}: no counterpart", path, key));
+    }
+    job_.roles.push_back(std::move(role));
+  }
+
+  // What a policy means for one role; what it cannot mean is lost once.
+  void apply(const Policy& policy, PortableRole& role, bool of_task) {
+    bool understood = false;
+    if (policy.delayed) {
+      lose_once(policy);
+      return;
+    }
+    if (policy.restarts() && (policy.on("PodFailed") || policy.on("*"))) {
+      if (role.restart != Restart::kAlways) role.restart = Restart::kOnFailure;
+      understood = true;
+    } else if (policy.restarts() &&
+               (policy.on("PodEvicted") || is_retryable_everywhere(policy.exit_code.value_or(0)))) {
+      if (role.restart == Restart::kNever) role.restart = Restart::kExitCode;
+      understood = true;
+    }
+    if (understood) job_.scope = std::max(job_.scope, scope_of(policy.action));
+    if (policy.on("TaskCompleted") && policy.action == "CompleteJob") {
+      completes_.push_back({policy, of_task ? role.name : ""});
+      understood = true;
+    }
+    if (policy.on("PodFailed") && policy.action == "TerminateJob") understood = true;
+    if (!understood) lose_once(policy);
+  }
+
+  void lose_once(const Policy& policy) {
+    std::string text = policy.in_words() + ": no counterpart";
+    if (std::find(job_.lost.begin(), job_.lost.end(), text) == job_.lost.end()) lose(std::move(text));
+  }
+
+  // A task whose completion completes the job; without one Volcano waits for all.
+  void read_success() {
+    std::string leader = job_.leader() != nullptr ? job_.leader()->name : "worker";
+    bool by_leader = false;
+    for (const Completes& each : completes_) {
+      if (each.role == leader || each.role.empty()) {
+        by_leader = true;
+      } else {
+        lose(each.policy.in_words() + fmt::format(": here the {} decides", leader));
+      }
+    }
+    job_.all_workers = leader == "worker";
+    if (!by_leader)
+      lose(fmt::format("success when every task is done: here the job is done when the {} is", leader));
+    if (kube::find(source_, {"spec", "minSuccess"}) != nullptr) lose("spec.minSuccess: no counterpart");
+  }
+
+  void read_gang() {
+    PortableGang gang;
+    int total = spec_.total_replicas();
+    if (spec_.running_min != total) gang.min_available = spec_.running_min;
+    gang.queue = kube::text_at(source_, {"spec", "queue"});
+    gang.priority_class = kube::text_at(source_, {"spec", "priorityClassName"});
+    job_.gang = gang;
+  }
+
+  // Claims that exist become volumes of the templates.
+  void mount_volumes(PortableRole& role) {
+    const json::array* volumes = kube::array_at(source_, {"spec", "volumes"});
+    for (size_t i = 0; volumes != nullptr && i < volumes->size(); ++i) {
+      if (!(*volumes)[i].is_object()) continue;
+      const json::object& volume = (*volumes)[i].get_object();
+      std::string_view claim = kube::text_at(volume, {"volumeClaimName"});
+      if (claim.empty()) continue;
+      std::string name = fmt::format("job-volume-{}", i);
+      kube::ensure_array(role.pod_template, {"spec", "volumes"})
+          .push_back(
+              json::object{{"name", kube::jview(name)},
+                           {"persistentVolumeClaim", json::object{{"claimName", kube::jview(claim)}}}});
+      for (json::value& container : kube::ensure_array(role.pod_template, {"spec", "containers"})) {
+        if (!container.is_object()) continue;
+        kube::ensure_array(container.get_object(), {"volumeMounts"})
+            .push_back(json::object{{"name", kube::jview(name)},
+                                    {"mountPath", kube::jview(kube::text_at(volume, {"mountPath"}))}});
+      }
+    }
+  }
+
+  void read_rest() {
+    const json::array* volumes = kube::array_at(source_, {"spec", "volumes"});
+    for (size_t i = 0; volumes != nullptr && i < volumes->size(); ++i) {
+      bool named = (*volumes)[i].is_object() &&
+                   !kube::text_at((*volumes)[i].get_object(), {"volumeClaimName"}).empty();
+      if (!named)
+        lose(fmt::format("spec.volumes[{}]: no counterpart; make the claim yourself and name it", i));
+    }
+    if (kube::find(source_, {"spec", "plugins", "svc"}) != nullptr) {
+      lose("spec.plugins.svc: there are no files in /etc/volcano; TF_CONFIG names every replica instead");
+    }
+    if (kube::find(source_, {"spec", "plugins", "env"}) != nullptr) {
+      lose("spec.plugins.env: VK_TASK_INDEX and VC_TASK_INDEX are not set; the index is in TF_CONFIG");
+    }
+    if (kube::find(source_, {"spec", "plugins", "ssh"}) != nullptr) lose("spec.plugins.ssh: no counterpart");
+    for (const char* key : {"networkTopology", "runningEstimate"}) {
+      if (kube::find(source_, {"spec", key}) != nullptr) lose(fmt::format("spec.{}: no counterpart", key));
+    }
+  }
+
+  struct Completes {
+    Policy policy;
+    std::string role;  // "" for a policy of the job
+  };
+
+  const model::JobSpec& spec_;
+  const json::object& source_;
+  Portable job_;
+  std::vector<Completes> completes_;
+};
+
+}  // namespace
+
+Portable from_volcano(const model::JobSpec& spec) { return Reading(spec).read(); }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,14 @@
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "cli/command_line.h"
+#include "cli/run.h"
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  bool bold = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  trainyard::cli::Console console{std::cin, std::cout, std::cerr, bold};
+  return trainyard::cli::run(trainyard::cli::read_command_line({argv + 1, argv + argc}), console);
+}

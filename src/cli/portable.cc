@@ -1,0 +1,149 @@
+#include "cli/portable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "dialect/shared/dialect.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::string_view kMainContainer = "tensorflow";
+constexpr std::array<std::string_view, 5> kTensorFlowRoles{"chief", "master", "ps", "worker", "evaluator"};
+
+std::optional<int64_t> whole_seconds(const std::optional<Duration>& duration) {
+  if (!duration) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(*duration).count();
+}
+
+bool is_tensorflow_role(std::string_view name) {
+  return std::find(kTensorFlowRoles.begin(), kTensorFlowRoles.end(), name) != kTensorFlowRoles.end();
+}
+
+}  // namespace
+
+std::string_view to_string(Restart restart) {
+  switch (restart) {
+    case Restart::kNever:
+      return "Never";
+    case Restart::kOnFailure:
+      return "OnFailure";
+    case Restart::kAlways:
+      return "Always";
+    case Restart::kExitCode:
+      return "ExitCode";
+  }
+  return "";
+}
+
+Restart restart_named(std::string_view word) {
+  for (Restart restart : {Restart::kOnFailure, Restart::kAlways, Restart::kExitCode}) {
+    if (word == to_string(restart)) return restart;
+  }
+  return Restart::kNever;
+}
+
+const PortableRole* Portable::find(std::string_view role) const {
+  auto found =
+      std::find_if(roles.begin(), roles.end(), [&](const PortableRole& r) { return r.name == role; });
+  return found == roles.end() ? nullptr : &*found;
+}
+
+const PortableRole* Portable::leader() const {
+  const PortableRole* chief = find("chief");
+  return chief != nullptr ? chief : find("master");
+}
+
+json::object written_metadata(const json::object& object) {
+  json::object kept;
+  const json::object* metadata = kube::object_at(object, {"metadata"});
+  if (metadata == nullptr) return kept;
+  for (const char* key : {"name", "generateName", "namespace", "labels", "annotations"}) {
+    if (const json::value* value = metadata->if_contains(key); value != nullptr && !value->is_null())
+      kept[key] = *value;
+  }
+  if (kept.contains("name")) kept.erase("generateName");
+  if (json::value* annotations = kept.if_contains("annotations");
+      annotations != nullptr && annotations->is_object()) {
+    annotations->get_object().erase("kubectl.kubernetes.io/last-applied-configuration");
+    if (annotations->get_object().empty()) kept.erase("annotations");
+  }
+  return kept;
+}
+
+Portable portable_base(const model::JobSpec& spec) {
+  const json::object& source = *spec.source;
+  Portable job;
+  job.kind = kube::text_at(source, {"kind"});
+  job.metadata = written_metadata(source);
+  job.cleanup = spec.cleanup;
+  job.restarts_max = spec.budget.restarts_max;
+  job.deadline_seconds = whole_seconds(spec.active_deadline);
+  job.ttl_seconds = whole_seconds(spec.ttl_after_finished);
+  job.paused = spec.mode == model::RunMode::kPause;
+  std::string_view scope = kube::annotation_of(source, dialect::kRestartScopeAnnotation);
+  if (scope == "role") job.scope = model::Scope::kRole;
+  if (scope == "job") job.scope = model::Scope::kJob;
+  return job;
+}
+
+Result<Done> settle_role_names(Portable& job) {
+  std::vector<PortableRole*> unknown;
+  for (PortableRole& role : job.roles) {
+    if (!is_tensorflow_role(role.name)) unknown.push_back(&role);
+  }
+  if (unknown.empty()) return Done{};
+  if (unknown.size() == 1 && job.find("worker") == nullptr) {
+    job.lost.push_back(
+        fmt::format("task {}: TensorFlow has no role of that name; it is now the worker", unknown[0]->name));
+    unknown[0]->name = "worker";
+    return Done{};
+  }
+  std::string names;
+  for (const PortableRole* role : unknown) names += (names.empty() ? "" : ", ") + role->name;
+  return Error{
+      ErrorKind::kInvalid,
+      fmt::format("TensorFlow has no role for: {} (there are chief, master, ps, worker and evaluator; the "
+                  "arguments of the tensorflow plugin say which task plays which)",
+                  names)};
+}
+
+void settle_main_container(PortableRole& role, std::vector<std::string>& lost) {
+  json::array& containers = kube::ensure_array(role.pod_template, {"spec", "containers"});
+  for (const json::value& container : containers) {
+    if (container.is_object() && kube::text_at(container.get_object(), {"name"}) == kMainContainer) return;
+  }
+  if (containers.empty() || !containers[0].is_object()) return;
+  json::object& first = containers[0].get_object();
+  lost.push_back(fmt::format("container {} of {}: it is now called tensorflow, which marks the main one",
+                             kube::text_at(first, {"name"}), role.name));
+  first["name"] = kube::jview(kMainContainer);
+}
+
+json::object metadata_with_scope(const Portable& job) {
+  json::object metadata = job.metadata;
+  std::string_view word;
+  switch (job.scope) {
+    case model::Scope::kPod:
+      break;
+    case model::Scope::kPartition:
+    case model::Scope::kRole:
+      word = "role";
+      break;
+    case model::Scope::kJob:
+      word = "job";
+      break;
+  }
+  if (!word.empty()) {
+    kube::ensure_object(metadata, {"annotations"})[kube::jview(dialect::kRestartScopeAnnotation)] =
+        kube::jview(word);
+  }
+  return metadata;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include "cli/portable.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::cli {
+namespace {
+
+std::string_view title_of(std::string_view role) {
+  if (role == "chief") return "Chief";
+  if (role == "master") return "Master";
+  if (role == "ps") return "PS";
+  if (role == "worker") return "Worker";
+  return "Evaluator";
+}
+
+std::string_view word_of(model::Cleanup cleanup) {
+  switch (cleanup) {
+    case model::Cleanup::kNone:
+      return "None";
+    case model::Cleanup::kUnfinished:
+      return "Running";
+    case model::Cleanup::kAll:
+      return "All";
+  }
+  return "";
+}
+
+json::object run_policy_of(Portable& job) {
+  json::object policy;
+  policy["cleanPodPolicy"] = kube::jview(word_of(job.cleanup));
+  if (job.restarts_max) policy["backoffLimit"] = *job.restarts_max;
+  if (job.deadline_seconds) policy["activeDeadlineSeconds"] = *job.deadline_seconds;
+  if (job.ttl_seconds) policy["ttlSecondsAfterFinished"] = *job.ttl_seconds;
+  if (job.paused) policy["suspend"] = true;
+  if (!job.gang) return policy;
+  json::object scheduling;
+  if (job.gang->min_available) scheduling["minAvailable"] = *job.gang->min_available;
+  if (!job.gang->queue.empty()) scheduling["queue"] = kube::jview(job.gang->queue);
+  if (!job.gang->priority_class.empty()) scheduling["priorityClass"] = kube::jview(job.gang->priority_class);
+  if (job.gang->priority.value_or(0) != 0) {
+    job.lost.push_back(fmt::format("priority {}: TFJobs name a priority class instead", *job.gang->priority));
+  }
+  job.lost.push_back(
+      "gang: a TFJob is one only where the operator is told its gang scheduler, or by the annotation "
+      "trainyard.dev/gang-scheduler");
+  if (!scheduling.empty()) policy["schedulingPolicy"] = std::move(scheduling);
+  return policy;
+}
+
+}  // namespace
+
+Result<json::object> to_tfjob(Portable& job) {
+  Result<Done> named = settle_role_names(job);
+  if (!named.ok()) return named.error();
+  json::object roles;
+  for (PortableRole& role : job.roles) {
+    settle_main_container(role, job.lost);
+    roles[kube::jview(title_of(role.name))] =
+        json::object{{"replicas", role.replicas},
+                     {"restartPolicy", kube::jview(to_string(role.restart))},
+                     {"template", role.pod_template}};
+  }
+  json::object spec;
+  spec["runPolicy"] = run_policy_of(job);
+  if (job.all_workers) spec["successPolicy"] = "AllWorkers";
+  spec["tfReplicaSpecs"] = std::move(roles);
+  if (job.tensorboard) job.lost.push_back("spec.tensorboardSpec: make a TensorBoard object of its own");
+  if (job.kind == kube::kT9kJobs.kind) {
+    job.lost.push_back(
+        "failures: a replica that fails for good fails a TFJob, whichever it is; before, only the main one "
+        "did");
+  }
+  return json::object{{"apiVersion", kube::jview(kube::kTfJobs.api_version())},
+                      {"kind", kube::jview(kube::kTfJobs.kind)},
+                      {"metadata", metadata_with_scope(job)},
+                      {"spec", std::move(spec)}};
+}
+
+}  // namespace trainyard::cli
