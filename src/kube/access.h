@@ -30,6 +30,7 @@ json::object& ensure_object(json::object& in, std::initializer_list<std::string_
 json::array& ensure_array(json::object& in, std::initializer_list<std::string_view> path);
 
 inline std::string_view view(const json::string& s) { return {s.data(), s.size()}; }
+inline std::string_view view(json::string_view s) { return {s.data(), s.size()}; }  // of a key
 inline json::string_view jview(std::string_view s) { return {s.data(), s.size()}; }
 
 // A whole number however it was written: 3, 3.0 or the unsigned form; nullopt for 3.5, text, too large.
