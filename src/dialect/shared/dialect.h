@@ -79,6 +79,13 @@ struct PodIdentity {
   int index = 0;
 };
 
+// A request to a job that is an object of its own, in the job's namespace.
+struct CommandFor {
+  std::string job;
+  std::string job_uid;  // "" when it means whatever job has that name
+  model::CommandSeen seen;
+};
+
 struct Dialect {
   std::string_view name;       // "tfjob", "t9k", "volcano"
   kube::Resource resource;     // the version we write
@@ -115,6 +122,8 @@ struct Dialect {
   std::optional<EventText> (*announce)(const model::JobSpec& spec, const model::Note& note);
   // The status of a job that is invalid, where the dialect shows that in its status; {} where not.
   json::object (*project_invalid)(const json::object& object, const std::vector<Problem>& problems, Time now);
+  // A command for a job of this kind; null where the dialect has none.
+  std::optional<CommandFor> (*see_command)(const json::object& command) = nullptr;
 };
 
 // The first dialect that recognises the document, or null.

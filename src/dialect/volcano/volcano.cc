@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "dialect/volcano/announce.h"
+#include "dialect/volcano/commands.h"
 #include "dialect/volcano/keys.h"
 #include "dialect/volcano/lower.h"
 #include "dialect/volcano/project.h"
@@ -23,6 +24,12 @@ json::object no_service(const model::JobSpec&, model::ReplicaId) {
 json::object no_tensorboard(const model::JobSpec&) {
   CHECK(false);
   return {};
+}
+
+std::optional<CommandFor> see_command(const json::object& object) {
+  std::optional<vc::Command> command = vc::decode_command(object);
+  if (!command) return std::nullopt;
+  return CommandFor{std::move(command->job), std::move(command->job_uid), std::move(command->seen)};
 }
 
 }  // namespace
@@ -48,6 +55,7 @@ const Dialect& volcano() {
       .project = vc::project,
       .announce = vc::announce,
       .project_invalid = vc::project_invalid,
+      .see_command = see_command,
   };
   return kDialect;
 }
