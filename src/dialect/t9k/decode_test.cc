@@ -152,7 +152,7 @@ TEST(T9kDecode, RunMode) {
         "its types: \"worker\""}},
       {worker,
        "  runMode: {pause: {resumeSpecs: {type: worker}}}\n",
-       {"spec.runMode.pause.resumeSpecs: Invalid type: {\"type\":\"worker\"}: must be an array, not a "
+       {"spec.runMode.pause.resumeSpecs: Invalid type: {\"type\":\"worker\"}: must be an array, not an "
         "object"}},
       // A type that could not be read is told once, not again for everything that names it.
       {replica_spec("Worker", 1),
