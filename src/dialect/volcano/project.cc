@@ -204,8 +204,8 @@ void put_resources(const model::Observation& seen, const JobState& state, json::
 }
 
 // What Volcano's own status tells of a job that we have never looked at.
-JobState adopt(const json::object& status) {
-  JobState state;
+JobState adopt(const model::JobSpec& job, const json::object& status) {
+  JobState state = model::decode_state(job, {});
   state.kills =
       static_cast<int>(std::clamp<int64_t>(kube::int_at(status, {"version"}).value_or(0), 0, INT32_MAX));
   state.restarts =
@@ -249,12 +249,12 @@ json::object project(const model::Observation& seen, const JobState& state, cons
 
 JobState recall(const model::JobSpec& job, const json::object& object) {
   const json::object* status = kube::object_at(object, {"status"});
-  if (status == nullptr) return {};
+  if (status == nullptr) return model::decode_state(job, {});
   std::string_view text = kube::text_at(*status, {"controlledResources", kStateKey});
-  if (text.empty()) return adopt(*status);
+  if (text.empty()) return adopt(job, *status);
   boost::system::error_code error;
   json::value encoded = json::parse(kube::jview(text), error);
-  if (error || !encoded.is_object()) return adopt(*status);
+  if (error || !encoded.is_object()) return adopt(job, *status);
   return model::decode_state(job, encoded.get_object());
 }
 

@@ -216,7 +216,8 @@ void validate(const Reader& root, const Spec& spec) {
 
   std::set<std::string> names;
   for (const Task& task : spec.tasks) check_task(root, spec, task, names);
-  if (!spec.tasks.empty()) check_totals(fields, spec);
+  const json::array* tasks = kube::array_at(root.object(), {"spec", "tasks"});
+  if (tasks != nullptr && !tasks->empty() && tasks->size() == spec.tasks.size()) check_totals(fields, spec);
   check_dependencies(spec, problems);
   std::set<std::string> paths;
   for (const Volume& volume : spec.volumes) check_volume(spec, volume, paths, problems);
