@@ -51,6 +51,13 @@ const CompanionSeen* find_companion(const Pass& pass, const Companion& wanted) {
   return nullptr;
 }
 
+void tell_missing(Pass& pass, const Companion& wanted) {
+  model::Note note;
+  note.kind = model::NoteKind::kCompanionFailed;
+  note.object = wanted.name;
+  pass.note(std::move(note));
+}
+
 }  // namespace
 
 bool keep_companions(Pass& pass) {
@@ -62,6 +69,7 @@ bool keep_companions(Pass& pass) {
       complete = false;
       pass.wait(model::WaitKind::kCompanion,
                 fmt::format("waiting for the {} {}, which does not exist", to_string(wanted.kind), wanted.name));
+      if (pass.seen.state.phase == model::Phase::kNew) tell_missing(pass, wanted);
     } else if (seen == nullptr) {
       pass.upserts.push_back(model::UpsertCompanion{wanted.kind, wanted.name, ""});
     } else if (seen->owned && seen->digest != wanted.digest) {

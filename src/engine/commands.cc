@@ -56,7 +56,11 @@ void take_command(Pass& pass) {
   note.kind = model::NoteKind::kCommandTaken;
   note.object = command.name;
   note.action = command.action;
-  pass.note(std::move(note));
+  pass.note(note);
+  if (command.action.kind != ActionKind::kNone) {
+    note.kind = model::NoteKind::kActionTaken;
+    pass.note(std::move(note));
+  }
   carry_out(pass, command);
 }
 

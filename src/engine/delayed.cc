@@ -44,6 +44,10 @@ void run_delayed(Pass& pass) {
     const model::ReplicaRecord* record = pass.state.find(delayed.id);
     Happening happening{delayed.trigger, delayed.id, std::nullopt, pass.present(delayed.id)};
     if (record != nullptr && record->outcome) happening.exit_code = record->exit_code;
+    model::Note note;
+    note.kind = model::NoteKind::kActionTaken;
+    note.action = delayed.action;
+    pass.note(std::move(note));
     bool charged = delayed.trigger != model::Trigger::kDisrupted && delayed.trigger != model::Trigger::kDeleted;
     if (!act(pass, happening, delayed.action, charged)) return;
   }

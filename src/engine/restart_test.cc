@@ -99,14 +99,23 @@ TEST(Restart, PartitionScopeTakesItsNeighbours) {
 }
 
 TEST(Restart, RunsForeverStartsAgainAfterSuccess) {
-  JobSpec spec = job({role("worker", 1, Policy::kExitCode)});
+  JobSpec spec = job({role("worker", 2, Policy::kExitCode)});
+  spec.success = MainReplica{{0, 0}, false};
   spec.roles[0].runs_forever = true;
   spec.budget.restarts_max = 1;
   Yard yard(spec);
-  yard.settle().run_all().end("worker-0", 0);
-  EXPECT_EQ(yard.show(), "Restarting r=1 | worker-0 Pending@1");
-  yard.run_all().end("worker-0", 0);
+  yard.settle().run_all().end("worker-1", 0);
+  EXPECT_EQ(yard.show(), "Restarting r=1 | worker-0 Running, worker-1 Pending@1");
+  yard.run_all().end("worker-1", 0);
   EXPECT_EQ(yard.seen.state.cause.kind, CauseKind::kBudgetSpent);
+}
+
+TEST(Restart, TheMainReplicasSuccessIsTheJobsEvenIfItsRoleRunsForever) {
+  JobSpec spec = job({role("worker", 2, Policy::kExitCode)});
+  spec.roles[0].runs_forever = true;
+  Yard yard(spec);
+  yard.settle().run_all().end("worker-0", 0);
+  EXPECT_EQ(yard.seen.state.result, ResultKind::kSucceeded);
 }
 
 }  // namespace

@@ -34,11 +34,14 @@ const Rule* matching_rule(const model::JobSpec& spec, const Happening& happening
   return nullptr;
 }
 
+bool is_main(const model::JobSpec& spec, model::ReplicaId id) {
+  const auto* main = std::get_if<model::MainReplica>(&spec.success);
+  return main != nullptr && main->id == id;
+}
+
 model::Action fallback(const model::JobSpec& spec, model::ReplicaId id) {
   const model::Role& role = spec.roles[id.role];
-  const auto* main = std::get_if<model::MainReplica>(&spec.success);
-  if (role.otherwise_main && main != nullptr && main->id == id) return *role.otherwise_main;
-  return role.otherwise;
+  return role.otherwise_main && is_main(spec, id) ? *role.otherwise_main : role.otherwise;
 }
 
 }  // namespace trainyard::engine

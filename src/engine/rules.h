@@ -17,6 +17,8 @@ struct Happening {
 
 // The first rule of the role's table that matches, or null.
 const model::Rule* matching_rule(const model::JobSpec& spec, const Happening& happening);
+// Whether this is the one replica whose success is the job's.
+bool is_main(const model::JobSpec& spec, model::ReplicaId id);
 // What is done about a failure that no rule answers.
 model::Action fallback(const model::JobSpec& spec, model::ReplicaId id);
 

@@ -4,6 +4,7 @@
 
 #include "base/match.h"
 #include "engine/finish.h"
+#include "engine/rules.h"
 
 namespace trainyard::engine {
 
@@ -13,10 +14,9 @@ using model::ResultKind;
 
 void record_successes(Pass& pass) {
   for (const model::PodSeen& pod : pass.seen.pods) {
-    if (pod.phase != model::PodPhase::kSucceeded) continue;
-    if (!pod.gone && pass.is_extra(pod)) continue;
-    if (pod.gone && (pod.id.role < 0 || pass.is_extra(pod))) continue;
-    if (pass.is_old(pod) || pass.spec.roles[pod.id.role].runs_forever) continue;
+    if (pod.phase != model::PodPhase::kSucceeded || pass.is_extra(pod) || pass.is_old(pod)) continue;
+    // A replica that runs for ever starts again instead, unless its success is the job's.
+    if (pass.spec.roles[pod.id.role].runs_forever && !is_main(pass.spec, pod.id)) continue;
     if (pass.state.outcome_of(pod.id)) continue;
     model::ReplicaRecord& record = pass.state.record(pod.id);
     record.outcome = Outcome::kSucceeded;
