@@ -168,10 +168,6 @@ void check_metadata(const Reader& root, NameRule rule) {
 }
 
 void check_template(const Reader& pod_template, std::string_view main_container) {
-  if (!pod_template.present()) {
-    pod_template.report(ProblemKind::kRequired, "must be specified: an object with spec.containers");
-    return;
-  }
   Reader metadata = pod_template.child("metadata");
   check_labels(metadata);
   check_string_map(metadata.child("annotations"));

@@ -93,10 +93,13 @@ struct TemplateCase {
 TEST(Template, EachFaultIsToldWithItsPlace) {
   const std::string at = "t.spec.containers[0]";
   const std::vector<TemplateCase> cases = {
-      {R"({})", {"t: Required value: must be specified: an object with spec.containers"}},
+      {R"({})",
+       {"t.spec.containers: Required value: must be specified",
+        "t.spec.containers: Required value: must have at least one container with name tensorflow"}},
       {R"({"t":3})",
        {"t: Invalid type: 3: must be an object, not a number",
-        "t: Required value: must be specified: an object with spec.containers"}},
+        "t.spec.containers: Required value: must be specified",
+        "t.spec.containers: Required value: must have at least one container with name tensorflow"}},
       {R"({"t":{}})",
        {"t.spec.containers: Required value: must be specified",
         "t.spec.containers: Required value: must have at least one container with name tensorflow"}},

@@ -1,0 +1,75 @@
+#include "dialect/tfjob/advice.h"
+
+#include <fmt/format.h>
+
+#include "kube/access.h"
+
+namespace trainyard::dialect::tf {
+namespace {
+
+void say_policy_overwritten(const TfJob& job, std::vector<model::Advice>& advice) {
+  for (const TfReplicas& one : job.replicas) {
+    if (!one.overwrites_template_policy) continue;
+    advice.push_back(
+        {"SettedPodTemplateRestartPolicy",
+         "Restart policy in pod template will be overwritten by restart policy in replica spec"});
+    return;
+  }
+}
+
+void say_other_scheduler(const TfJob& job, std::string_view scheduler, std::vector<model::Advice>& advice) {
+  if (scheduler.empty()) return;
+  for (const TfReplicas& one : job.replicas) {
+    std::string_view named = kube::text_at(one.pod_template, {"spec", "schedulerName"});
+    if (named.empty() || named == scheduler) continue;
+    advice.push_back(
+        {"SettedPodTemplateSchedulerName",
+         "Another scheduler is specified when gang-scheduling is enabled and it will not be overwritten"});
+    return;
+  }
+}
+
+void say_never_ends(const TfJob& job, std::vector<model::Advice>& advice) {
+  for (TfRole role : {TfRole::kChief, TfRole::kMaster, TfRole::kWorker}) {
+    const TfReplicas* deciding = job.find(role);
+    if (deciding == nullptr) continue;
+    if (deciding->restart_policy == RestartPolicy::kAlways) {
+      advice.push_back(
+          {"TFJobNeverEnds",
+           fmt::format("The {} is restarted whenever it ends (restartPolicy Always), so the job never "
+                       "ends by itself",
+                       title_of(role))});
+    }
+    return;
+  }
+  advice.push_back(
+      {"TFJobNeverEnds",
+       "The job has neither a chief nor a master nor workers, so nothing decides when it has succeeded "
+       "and it never ends by itself"});
+}
+
+void say_host_ports(const TfJob& job, std::vector<model::Advice>& advice) {
+  int on_host = 0;
+  for (const TfReplicas& one : job.replicas) {
+    if (kube::bool_at(one.pod_template, {"spec", "hostNetwork"}) == true) on_host += one.replicas;
+  }
+  if (on_host < 2) return;
+  advice.push_back(
+      {"HostNetworkPorts",
+       fmt::format("{} replicas use the node's own network: two of them with the same port cannot run on "
+                   "one node",
+                   on_host)});
+}
+
+}  // namespace
+
+std::vector<model::Advice> advice_for(const TfJob& job, std::string_view scheduler) {
+  std::vector<model::Advice> advice;
+  say_policy_overwritten(job, advice);
+  say_other_scheduler(job, scheduler, advice);
+  say_never_ends(job, advice);
+  say_host_ports(job, advice);
+  return advice;
+}
+
+}  // namespace trainyard::dialect::tf

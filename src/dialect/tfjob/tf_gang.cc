@@ -1,0 +1,72 @@
+#include "dialect/tfjob/tf_gang.h"
+
+#include <algorithm>
+
+#include "dialect/shared/gang.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::dialect::tf {
+namespace {
+
+bool is_word(std::string_view text, std::string_view lower) {
+  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
+model::GangScheduler kind_of(std::string_view scheduler) {
+  if (is_word(scheduler, "volcano")) return model::GangScheduler::kVolcano;
+  if (is_word(scheduler, "kube-batch")) return model::GangScheduler::kKubeBatch;
+  return model::GangScheduler::kCoscheduling;
+}
+
+std::string_view group_of_user(const TfJob& job) {
+  for (const TfReplicas& one : job.replicas) {
+    std::string_view name = kube::annotation_of(one.pod_template, kGroupNameAnnotation);
+    if (!name.empty()) return name;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string gang_scheduler_of(const json::object& job, const Settings& settings) {
+  std::string_view wanted = kube::annotation_of(job, kGangSchedulerAnnotation);
+  std::string scheduler = wanted.empty() ? settings.gang_scheduler : std::string(wanted);
+  if (is_word(scheduler, "none")) return "";
+  switch (kind_of(scheduler)) {
+    case model::GangScheduler::kVolcano:
+      return "volcano";
+    case model::GangScheduler::kKubeBatch:
+      return "kube-batch";
+    case model::GangScheduler::kCoscheduling:
+    case model::GangScheduler::kT9k:
+      break;
+  }
+  return scheduler;
+}
+
+std::optional<model::Gang> gang_of(const TfJob& job, const std::string& scheduler) {
+  if (scheduler.empty()) return std::nullopt;
+  model::Gang gang;
+  gang.scheduler = kind_of(scheduler);
+  std::string_view given = group_of_user(job);
+  gang.owned = given.empty();
+  gang.name = gang.owned ? job.name : std::string(given);
+  // Only Volcano tells beforehand that there is room, and a group of the user's may come later.
+  gang.gates_pods = gang.owned && gang.scheduler == model::GangScheduler::kVolcano;
+  gang.min_member = job.scheduling.min_available.value_or(job.total_replicas());
+  gang.min_resources = job.scheduling.min_resources;
+  if (gang.min_resources.empty()) {
+    std::vector<GangPart> parts;
+    for (const TfReplicas& one : job.replicas) parts.push_back({&one.pod_template, one.replicas});
+    gang.min_resources = gang_requests(parts, gang.min_member);
+  }
+  gang.queue = job.scheduling.queue;
+  if (gang.queue.empty() && gang.scheduler == model::GangScheduler::kVolcano) gang.queue = "default";
+  gang.priority_class = job.scheduling.priority_class;
+  gang.timeout_seconds = job.scheduling.timeout_seconds;
+  return gang;
+}
+
+}  // namespace trainyard::dialect::tf
