@@ -149,15 +149,15 @@ bool passes_restarting(const JobState& state, std::string_view before, std::stri
 void put_state(const JobState& state, std::string_view word, const json::object& previous, Time now,
                json::object& status) {
   std::string before(kube::text_at(previous, {"state", "phase"}));
-  json::object& shown = kube::ensure_object(status, {"state"});
-  shown["phase"] = kube::jview(word);
+  std::string time = format_rfc3339(now);
   if (before != word) {
-    std::string time = format_rfc3339(now);
-    shown["lastTransitionTime"] = time;
     json::array& conditions = kube::ensure_array(status, {"conditions"});
     if (passes_restarting(state, before, word)) enter(conditions, "Restarting", time);
     enter(conditions, word, time);
   }
+  json::object& shown = kube::ensure_object(status, {"state"});
+  shown["phase"] = kube::jview(word);
+  if (before != word) shown["lastTransitionTime"] = time;
   Reason why = reason_of(state);
   for (auto& [key, text] : {std::pair{"reason", &why.reason}, std::pair{"message", &why.message}}) {
     if (text->empty())
@@ -264,12 +264,10 @@ json::object project_invalid(const json::object& object, const std::vector<Probl
   std::string before(kube::text_at(status, {"state", "phase"}));
   if (is_final(before)) return status;
   std::string_view word = before.empty() ? std::string_view("Pending") : std::string_view(before);
+  std::string time = format_rfc3339(now);
+  if (before.empty()) enter(kube::ensure_array(status, {"conditions"}), word, time);
   json::object& shown = kube::ensure_object(status, {"state"});
-  if (before.empty()) {
-    std::string time = format_rfc3339(now);
-    shown["lastTransitionTime"] = time;
-    enter(kube::ensure_array(status, {"conditions"}), word, time);
-  }
+  if (before.empty()) shown["lastTransitionTime"] = time;
   shown["phase"] = kube::jview(word);
   shown["reason"] = "InvalidSpec";
   shown["message"] = join(problems);

@@ -298,7 +298,8 @@ TEST(Volumes, AClaimOfOurs) {  // recorded: 22c
   EXPECT_EQ(kube::text_at(claim, {"kind"}), "PersistentVolumeClaim");
   EXPECT_EQ(kube::text_at(claim, {"spec", "resources", "requests", "storage"}), "1Gi");
   EXPECT_EQ((*kube::array_at(claim, {"metadata", "ownerReferences"}))[0].get_object(), from_yaml(kOwner));
-  const json::array& volumes = *kube::array_at(pod_of(spec, 0, 0), {"spec", "volumes"});
+  json::object pod = pod_of(spec, 0, 0);
+  const json::array& volumes = *kube::array_at(pod, {"spec", "volumes"});
   EXPECT_EQ(kube::text_at(volumes[0].get_object(), {"persistentVolumeClaim", "claimName"}),
             kube::name_of(claim));
 }
