@@ -4,7 +4,6 @@
 
 #include "dialect/t9k/name.h"
 #include "dialect/t9k/testing.h"
-#include "dialect/t9k/words.h"
 
 namespace trainyard::t9k {
 namespace {
@@ -84,14 +83,6 @@ TEST(T9kAnnounce, ANoteAboutAReplicaThatTheSpecHasNoMoreIsStillTold) {
   model::JobSpec spec = lowered(job(replica_spec("worker", 1)));
   Note note{.kind = NoteKind::kReplicaFailed, .replica = model::ReplicaId{5, 0}, .exit_code = 1};
   EXPECT_EQ(announce(spec, note)->message, "A pod has failed; it is not started again.");
-}
-
-TEST(T9kAnnounce, SpokenTimeDropsTrailingZeros) {
-  auto spoken = [](std::string_view text) { return spoken_time(*parse_rfc3339(text)); };
-  EXPECT_EQ(spoken("2024-08-02T07:03:59Z"), "2024-08-02 07:03:59 UTC");
-  EXPECT_EQ(spoken("2024-08-02T07:03:59.5Z"), "2024-08-02 07:03:59.5 UTC");
-  EXPECT_EQ(spoken("2024-08-02T07:03:59.05Z"), "2024-08-02 07:03:59.05 UTC");
-  EXPECT_EQ(spoken("2024-08-02T07:03:59.009Z"), "2024-08-02 07:03:59 UTC");
 }
 
 }  // namespace

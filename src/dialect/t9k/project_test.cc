@@ -17,44 +17,17 @@ using model::Phase;
 using model::PodPhase;
 using model::ResultKind;
 using ::testing::ElementsAre;
+using testing::ended;
 using testing::from_yaml;
-using ::testing::IsEmpty;
+using testing::in_phase;
 using testing::job;
-using testing::lowered;
+using testing::kNow;
+using testing::pod;
 using testing::replica_spec;
+using testing::world;
 
 const std::string kPrefix = child_prefix("train", "3f1c");
-const Time kNow = *parse_rfc3339("2026-01-02T03:04:05Z");
-const Time kLater = kNow + seconds(100);
-
-model::Observation world(const json::object& object) {
-  model::Observation seen;
-  seen.spec = lowered(object);
-  return seen;
-}
-
-JobState in_phase(const model::Observation& seen, Phase phase, bool initialized = true) {
-  JobState state;
-  state.roles.resize(seen.spec.roles.size());
-  state.phase = phase;
-  state.initialized = initialized;
-  return state;
-}
-
-JobState ended(const model::Observation& seen, ResultKind result, model::Cause cause = {}) {
-  JobState state = in_phase(seen, Phase::kFinished);
-  state.result = result;
-  state.cause = std::move(cause);
-  return state;
-}
-
-model::PodSeen pod(const model::Observation& seen, model::ReplicaId id, PodPhase phase) {
-  return {.id = id,
-          .name = seen.spec.pod_name(id),
-          .uid = fmt::format("uid-{}-{}", id.role, id.index),
-          .phase = phase,
-          .scheduled = true};
-}
+const Time kLater = testing::kNow + seconds(100);
 
 // "Type=Status reason: message" of every condition, in order.
 std::vector<std::string> told(const json::object& status) {
@@ -162,8 +135,6 @@ TEST(T9kProject, CreatedPaused) {
   model::Observation seen = world(job(replica_spec("worker", 3), "  runMode: {pause: {enabled: true}}\n"));
   json::object status = project(seen, in_phase(seen, Phase::kPaused, false), {}, kNow);
   EXPECT_EQ(told(status)[0], "Initialized=False Paused: The job is paused.");
-  EXPECT_EQ(status.at("tasks"),
-            json::value(json::array{json::object{{"type", "worker"}, {"replicas", json::array()}}}));
 }
 
 struct FailureCase {
@@ -311,63 +282,6 @@ TEST(T9kProject, TensorBoardOnItsWay) {
   EXPECT_EQ(shown(), "Create false DependentNotFound: TensorBoard [" + kPrefix + "] is being created");
   seen.tensorboard = model::TensorBoardSeen{kPrefix, "u", false};
   EXPECT_EQ(shown(), "NOP false DependentNotReady: TensorBoard [" + kPrefix + "] is not ready");
-}
-
-// "name phase uid containers" of every replica.
-std::vector<std::string> replicas_of(const json::object& status) {
-  std::vector<std::string> lines;
-  for (const json::value& task : status.at("tasks").as_array()) {
-    for (const json::value& value : task.at("replicas").as_array()) {
-      const json::object& r = value.as_object();
-      std::string_view name = kube::text_at(r, {"name"});
-      name.remove_prefix(kPrefix.size() + 1);
-      lines.push_back(fmt::format("{} {} {}", name, kube::text_at(r, {"phase"}), kube::text_at(r, {"uid"})));
-    }
-  }
-  return lines;
-}
-
-TEST(T9kProject, PhasesOfReplicas) {
-  model::Observation seen = world(job(replica_spec("worker", 7)));
-  seen.pods = {pod(seen, {0, 0}, PodPhase::kPending), pod(seen, {0, 1}, PodPhase::kPending),
-               pod(seen, {0, 2}, PodPhase::kRunning), pod(seen, {0, 3}, PodPhase::kSucceeded),
-               pod(seen, {0, 4}, PodPhase::kFailed),  pod(seen, {0, 5}, PodPhase::kUnknown)};
-  seen.pods[0].scheduled = false;
-  json::object status = project(seen, in_phase(seen, Phase::kStarting), {}, kNow);
-  EXPECT_THAT(replicas_of(status),
-              ElementsAre("worker-0 Creating uid-0-0", "worker-1 Pending uid-0-1", "worker-2 Running uid-0-2",
-                          "worker-3 Succeeded uid-0-3", "worker-4 Failed uid-0-4", "worker-5 Unknown uid-0-5",
-                          "worker-6 Creating "));
-  EXPECT_EQ(status["aggregate"],
-            json::value(from_yaml("{creating: 2, deleted: 0, failed: 1, pending: 1, running: 1, "
-                                  "succeeded: 1, unknown: 1}")));
-}
-
-TEST(T9kProject, ReplicasWhosePodsWereDeleted) {
-  model::Observation seen = world(job(replica_spec("worker", 3)));
-  seen.pods = {pod(seen, {0, 0}, PodPhase::kRunning), pod(seen, {0, 1}, PodPhase::kRunning)};
-  json::object running = project(seen, in_phase(seen, Phase::kStarting), {}, kNow);
-  seen.pods.pop_back();
-  EXPECT_THAT(replicas_of(project(seen, in_phase(seen, Phase::kStarting), running, kNow)),
-              ElementsAre("worker-0 Running uid-0-0", "worker-1 Creating ", "worker-2 Creating "))
-      << "it is about to be made again";
-  json::object paused = project(seen, in_phase(seen, Phase::kPausing), running, kNow);
-  EXPECT_THAT(replicas_of(paused), ElementsAre("worker-0 Running uid-0-0", "worker-1 Deleted uid-0-1"));
-  seen.pods[0].gone = true;
-  EXPECT_THAT(replicas_of(project(seen, ended(seen, ResultKind::kSucceeded), {}, kNow)),
-              ElementsAre("worker-0 Deleted uid-0-0"));
-}
-
-TEST(T9kProject, ContainersShowTheirState) {
-  model::Observation seen = world(job(replica_spec("worker", 1)));
-  seen.pods = {pod(seen, {0, 0}, PodPhase::kRunning)};
-  seen.pods[0].containers = {{.name = "tensorflow", .phase = model::ContainerPhase::kRunning},
-                             {.name = "proxy", .phase = model::ContainerPhase::kWaiting},
-                             {.name = "setup", .phase = model::ContainerPhase::kTerminated, .exit_code = 3}};
-  json::object status = project(seen, in_phase(seen, Phase::kRunning), {}, kNow);
-  EXPECT_EQ(status.at("tasks").as_array()[0].at("replicas").as_array()[0].at("containers"),
-            from_yaml("{a: [{name: tensorflow, state: Running}, {name: proxy, state: Waiting}, "
-                      "{name: setup, state: Terminated, exitCode: 3}]}")["a"]);
 }
 
 TEST(T9kProject, TimesMoveOnlyWhenAStatusFlips) {

@@ -5,7 +5,6 @@
 
 #include "dialect/shared/gang.h"
 #include "dialect/shared/pod_template.h"
-#include "dialect/t9k/cluster.h"
 #include "dialect/t9k/name.h"
 #include "dialect/t9k/testing.h"
 #include "kube/access.h"
@@ -98,44 +97,6 @@ TEST(T9kRender, TheKubeletNeverRestartsAContainer) {
   }
 }
 
-struct ConfigCase {
-  std::string specs;
-  model::ReplicaId id;
-  dialect::Settings settings;
-  std::string expected;  // with P for the prefix
-};
-
-TEST(T9kRender, TfConfig) {
-  const std::string all = replica_spec("chief", 1) + replica_spec("ps", 1) + replica_spec("worker", 2) +
-                          replica_spec("evaluator", 1);
-  const std::string three = R"("chief":["P-chief-0.demo.svc:2222"],"ps":["P-ps-0.demo.svc:2222"],)"
-                            R"("worker":["P-worker-0.demo.svc:2222","P-worker-1.demo.svc:2222"])";
-  const ConfigCase cases[] = {
-      {all, {2, 1}, {}, "{\"cluster\":{" + three + R"(},"task":{"type":"worker","index":1}})"},
-      {all, {3, 0}, {}, "{\"cluster\":{" + three + R"(},"task":{"type":"evaluator","index":0}})"},
-      {all,
-       {0, 0},
-       {.evaluator_in_cluster = true},
-       "{\"cluster\":{" + three +
-           R"(,"evaluator":["P-evaluator-0.demo.svc:2222"]},"task":{"type":"chief","index":0}})"},
-      // One replica: the scripts written for T9k read TF_CONFIG without asking.
-      {replica_spec("worker", 1),
-       {0, 0},
-       {.cluster_domain = "cluster.local"},
-       R"({"cluster":{"worker":["P-worker-0.demo.svc.cluster.local:2222"]},"task":{"type":"worker","index":0}})"},
-      {replica_spec("worker", 1) + replica_spec("ps", 0),
-       {0, 0},
-       {},
-       R"({"cluster":{"worker":["P-worker-0.demo.svc:2222"]},"task":{"type":"worker","index":0}})"},
-  };
-  for (const ConfigCase& c : cases) {
-    std::string expected = c.expected;
-    for (size_t at; (at = expected.find("\"P-")) != std::string::npos;)
-      expected.replace(at, 3, "\"" + kPrefix + "-");
-    EXPECT_EQ(env_of(pod_of(lowered(job(c.specs)), c.id, 0, 0, c.settings), "TF_CONFIG"), expected);
-  }
-}
-
 TEST(T9kRender, WithoutNamespaceOrUidThePodsAreThoseOfAnUnstoredManifest) {
   json::object object = job(replica_spec("worker", 1));
   object["metadata"].as_object().erase("namespace");
@@ -194,23 +155,6 @@ TEST(T9kRender, AServicePerReplica) {
       "  ports:\n"
       "  - {name: tfjob-port, port: 2222}\n");
   EXPECT_EQ(json::value(render_service(spec, {0, 0})), json::value(expected));
-}
-
-TEST(T9kRender, DeclaredPortsAreServedToo) {
-  auto ports = [](std::string_view declared) {
-    std::string all;
-    json::object pod_template =
-        from_yaml("{spec: {containers: [{name: tensorflow, ports: " + std::string(declared) + "}]}}");
-    for (const kube::ServicePort& port : ports_of(pod_template)) {
-      all += fmt::format("{}:{}{} ", port.name, port.port, port.protocol);
-    }
-    return all;
-  };
-  EXPECT_EQ(ports("[]"), "tfjob-port:2222 ");
-  EXPECT_EQ(ports("[{name: tfjob-port, containerPort: 3333}]"), "tfjob-port:3333 ");
-  EXPECT_EQ(ports("[{containerPort: 2222}]"), "tfjob-port:2222 ");
-  EXPECT_EQ(ports("[{containerPort: 6006}, {name: dns, containerPort: 53, protocol: UDP}]"),
-            "tfjob-port:2222 port-6006:6006 dns:53UDP ");
 }
 
 TEST(T9kRender, TheGangAndItsMembers) {

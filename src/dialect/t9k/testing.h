@@ -2,6 +2,7 @@
 // lower them. Used by tests only.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -67,6 +68,40 @@ inline std::vector<std::string> problems_of(const json::object& object) {
     for (const dialect::Problem& problem : *problems) all.push_back(to_string(problem));
   }
   return all;
+}
+
+inline constexpr Time kNow{1'767'000'000'000};
+
+// A world in which nothing of the job is there yet.
+inline model::Observation world(const json::object& object) {
+  model::Observation seen;
+  seen.spec = lowered(object);
+  return seen;
+}
+
+inline model::JobState in_phase(const model::Observation& seen, model::Phase phase, bool initialized = true) {
+  model::JobState state;
+  state.roles.resize(seen.spec.roles.size());
+  state.phase = phase;
+  state.initialized = initialized;
+  return state;
+}
+
+inline model::JobState ended(const model::Observation& seen, model::ResultKind result,
+                             model::Cause cause = {}) {
+  model::JobState state = in_phase(seen, model::Phase::kFinished);
+  state.result = result;
+  state.cause = std::move(cause);
+  return state;
+}
+
+// A pod of this replica that the scheduler has placed.
+inline model::PodSeen pod(const model::Observation& seen, model::ReplicaId id, model::PodPhase phase) {
+  return {.id = id,
+          .name = seen.spec.pod_name(id),
+          .uid = fmt::format("uid-{}-{}", id.role, id.index),
+          .phase = phase,
+          .scheduled = true};
 }
 
 }  // namespace trainyard::t9k::testing

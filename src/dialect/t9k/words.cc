@@ -36,12 +36,13 @@ std::string deadline_text(const model::JobSpec& spec) {
 
 std::string why(const model::JobSpec& spec, const model::Cause& cause) {
   using model::CauseKind;
+  std::string pod = pod_of(spec, cause);
   switch (cause.kind) {
     case CauseKind::kReplicaFailed:
     case CauseKind::kReplicaPermanent:
       return pod_failure(spec, cause);
     case CauseKind::kReplicaDisrupted:
-      return with_detail(fmt::format("{} was disrupted", pod_of(spec, cause)), cause.detail);
+      return with_detail(fmt::format("{} was disrupted", pod.empty() ? "a replica" : pod), cause.detail);
     case CauseKind::kBudgetSpent:
       if (cause.role.empty()) return limit_text(spec);
       return fmt::format("{}, and {}", pod_failure(spec, cause), limit_text(spec));
