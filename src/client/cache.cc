@@ -123,7 +123,7 @@ void Cache::bury(const Object& last, Time now) {
   std::string_view owner = kube::controller_uid_of(*last);
   if (owner.empty() || !is_ended_pod(*last) || tombstone_count_ >= kTombstonesMax) return;
   bool added = tombstones_[std::string(owner)]
-                   .insert_or_assign(std::string(kube::uid_of(*last)), Tombstone{last, revision_, now})
+                   .insert_or_assign(std::string(kube::uid_of(*last)), Tombstone{last, now})
                    .second;
   if (added) ++tombstone_count_;
 }
@@ -157,10 +157,10 @@ void Cache::forget(std::string_view owner_uid, const std::vector<std::string>& p
   if (found->second.empty()) tombstones_.erase(found);
 }
 
-void Cache::forget_before(Time before) {
+void Cache::forget_if(const std::function<bool(std::string_view, const Tombstone&)>& is_useless) {
   for (auto owner = tombstones_.begin(); owner != tombstones_.end();) {
-    tombstone_count_ -=
-        std::erase_if(owner->second, [&](const auto& entry) { return entry.second.seen < before; });
+    tombstone_count_ -= std::erase_if(
+        owner->second, [&](const auto& entry) { return is_useless(owner->first, entry.second); });
     owner = owner->second.empty() ? tombstones_.erase(owner) : std::next(owner);
   }
 }

@@ -13,6 +13,7 @@
 // does not replace the tombstone of the old one.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,7 +43,6 @@ struct Changed {
 // Stands for a pod that is no more.
 struct Tombstone {
   Object object;
-  int64_t revision = 0;  // by which it was gone
   Time seen;
 };
 
@@ -63,8 +63,8 @@ class Cache {
 
   // The outcome of these pods is recorded.
   void forget(std::string_view owner_uid, const std::vector<std::string>& pod_uids);
-  // Tombstones seen before `before`, of whoever: for one who does not record anything.
-  void forget_before(Time before);
+  // Tombstones for which the answer is true, of whoever.
+  void forget_if(const std::function<bool(std::string_view owner_uid, const Tombstone&)>& is_useless);
 
   bool synced() const { return synced_; }  // one list has been seen whole
   int64_t revision() const { return revision_; }

@@ -91,7 +91,9 @@ TEST(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
   EXPECT_EQ(kube::name_of(*cache.tombstones_of("owner")[0]), "c");
   cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kNow);
   EXPECT_EQ(cache.tombstone_count(), 1u);
-  cache.forget_before(kNow + seconds(1));
+  cache.forget_if([](std::string_view owner, const Tombstone& tombstone) {
+    return owner == "owner" && tombstone.seen < kNow + seconds(1);
+  });
   EXPECT_EQ(cache.tombstone_count(), 0u);
 }
 

@@ -2,10 +2,11 @@
 // told what came back, and answers whether we may write now. Pure.
 //
 // Guarantees: leads(now) is true only within kRenewWithin of the moment the last
-// successful write of ours was *sent*; another takes over only after it has watched the
-// lease unchanged for kLeaseDuration by its own clock. So as long as clocks of different
-// machines run at the same speed (to a third), no two lead at once, however far apart
-// the clocks are set. A clock that went back since the last renewal ends leadership.
+// successful write of ours was *sent*; another takes over only after it has found the
+// lease unchanged for kLeaseDuration, by its own clock and by as many reads as fit into
+// that time. So no two lead at once as long as clocks run at about the same speed,
+// however far apart they are set; a clock that steps forward takes nothing away from the
+// reads, one that steps back ends leadership until the next renewal.
 #pragma once
 
 #include <optional>
@@ -37,7 +38,9 @@ class Lease {
   std::optional<kube::Request> release(Time now);
 
  private:
-  enum class Asked { kNothing, kGet, kCreate, kUpdate };
+  enum class Asked { kNothing, kRead, kWrite };
+  bool is_ours() const;
+  bool may_be_taken(Time now) const;
   json::object claimed(Time now) const;
   void learn(const client::Object& lease, Time now);
 
@@ -48,9 +51,11 @@ class Lease {
   // State.
   Asked asked_ = Asked::kNothing;
   Time next_;
-  client::Object seen_;  // as last read or written; null: unknown
-  Time seen_at_;         // when it was first seen like this
-  bool absent_ = false;  // known not to exist
+  client::Object seen_;   // as last read or written; null: never
+  Time seen_at_;          // when it was first seen like this
+  int unchanged_reads_ = 0;
+  bool certain_ = false;  // seen_ is what the server has, as far as we know
+  bool absent_ = false;   // known not to exist
   std::optional<Time> renewed_at_;
 };
 

@@ -98,12 +98,15 @@ class Operator {
   class Fence;
 
   void take_in(int stream, const std::vector<client::Output>& outputs, Time now);
-  void wake_jobs_of(int stream, const client::Changed& changed, Time now);
+  void wake(int dialect, std::string_view ns, std::string_view name, Time now);
+  void wake_jobs_of(int stream, const json::object& object, Time now);
+  void wake_owner(const json::object& object, Time now);
   void wake_everything(Time now);
   std::optional<Turn> run_lease(Time now);
   std::optional<Turn> run_key(Time now);
   void settle(const JobKey& key, const Pass& pass, Time now);
   bool holds_back(const JobKey& key, Time now);
+  void sweep_tombstones(Time now);
 
   // Fixed.
   OperatorPorts ports_;
@@ -117,6 +120,7 @@ class Operator {
   client::Barrier<JobKey> barrier_;
   std::optional<Lease> lease_;
   bool led_ = false;
+  Time next_sweep_;
   std::unique_ptr<Reconciler> reconciler_;
   OperatorCounts counts_;
 };

@@ -44,7 +44,9 @@ class Reconciler {
   struct Told {
     std::string uid;
     int64_t generation = 0;
+    bool operator==(const Told&) const = default;
   };
+  ApplyContext context_for(const JobKey& key, const client::Object& job);
   Pass run_valid(const JobKey& key, const client::Object& job, model::JobSpec spec, Time now);
   Pass run_invalid(const JobKey& key, const client::Object& job,
                    const std::vector<dialect::Problem>& problems, Time now);

@@ -1,0 +1,210 @@
+#include "control/apply.h"
+
+#include "base/check.h"
+#include "control/observe.h"
+#include "control/retry.h"
+#include "control/writer.h"
+#include "dialect/shared/gang.h"
+#include "kube/access.h"
+
+namespace trainyard::control {
+
+using model::Note;
+using model::NoteKind;
+
+namespace {
+
+// One pass's worth of writes. A step answers with the error that stops the pass, if any.
+class Applier {
+ public:
+  Applier(const ApplyContext& context, const model::Observation& seen, const model::Plan& plan, Time now)
+      : c_(context), seen_(seen), plan_(plan), now_(now), writer_(context, now) {}
+
+  Applied run() {
+    Applied applied;
+    state_current_ = plan_.state == seen_.state;
+    for (const model::Step& step : plan_.steps) {
+      applied.error = std::visit([&](const auto& each) { return take(each); }, step);
+      if (applied.error) break;
+    }
+    applied.expected = writer_.take_expected();
+    applied.writes = writer_.writes();
+    applied.state_written = state_written_;
+    applied.state_current = state_current_;
+    return applied;
+  }
+
+ private:
+  using Failure = std::optional<Error>;
+
+  void tell(const Note& note) {
+    std::optional<dialect::EventText> text = c_.dialect.announce(seen_.spec, note);
+    if (text) c_.recorder.tell(c_.client, *c_.job, c_.dialect.component, *text, now_);
+  }
+  // Tells the user of a failure that will not pass by itself.
+  Failure failed(const Error& error, Note note) {
+    Retry retry = retry_for(error.kind);
+    note.text = error.message;
+    if (retry == Retry::kTell || retry == Retry::kNever) tell(note);
+    return error;
+  }
+  static Note about(NoteKind kind, std::string object) {
+    Note note;
+    note.kind = kind;
+    note.object = std::move(object);
+    return note;
+  }
+
+  Failure take(const model::AddFinalizer&) { return writer_.set_finalizer(true); }
+  Failure take(const model::DropFinalizer&) { return writer_.set_finalizer(false); }
+
+  Failure take(const model::WriteState&) {
+    const json::object* stored = kube::object_at(*writer_.job(), {"status"});
+    json::object previous = stored == nullptr ? json::object{} : *stored;
+    json::object status = c_.dialect.project(seen_, plan_.state, previous, now_);
+    if (status == previous) {
+      state_current_ = true;
+      return std::nullopt;
+    }
+    if (Failure failure = writer_.write_status(std::move(status))) return failure;
+    state_written_ = true;
+    state_current_ = true;
+    for (const Note& note : plan_.notes) tell(note);
+    return std::nullopt;
+  }
+
+  Failure remove(const kube::Resource& resource, int stream, const std::string& name, const std::string& uid,
+                 std::optional<NoteKind> done, std::optional<NoteKind> not_done) {
+    Result<bool> removed = writer_.remove(resource, stream, name, uid);
+    if (!removed.ok()) {
+      if (!not_done) return removed.error();
+      return failed(removed.error(), about(*not_done, name));
+    }
+    if (*removed && done) tell(about(*done, name));
+    return std::nullopt;
+  }
+
+  Failure take(const model::DeletePod& step) {
+    return remove(kube::kPods, streams().pods, step.name, step.uid, NoteKind::kPodDeleted,
+                  NoteKind::kPodDeleteFailed);
+  }
+  Failure take(const model::DeleteService& step) {
+    return remove(kube::kServices, streams().services, step.name, step.uid, NoteKind::kServiceDeleted,
+                  NoteKind::kServiceDeleteFailed);
+  }
+  Failure take(const model::DeleteCompanion& step) {
+    return remove(resource_of(step.kind), companion_stream(step.kind), step.name, step.uid, std::nullopt,
+                  NoteKind::kCompanionFailed);
+  }
+  Failure take(const model::DeleteGang& step) {
+    return remove(gang_resource(), gang_stream(), step.name, step.uid, NoteKind::kGangDeleted, std::nullopt);
+  }
+  Failure take(const model::DeleteCommand& step) {
+    return remove(kube::kVolcanoCommands, c_.view.commands, step.name, step.uid, std::nullopt, std::nullopt);
+  }
+
+  Failure take(const model::UpsertGang& step) {
+    CHECK(seen_.spec.gang.has_value());
+    const std::string& name = seen_.spec.gang->name;
+    json::object body = c_.dialect.render_gang(seen_.spec);
+    Result<bool> written = step.uid.empty() ? writer_.create(gang_resource(), gang_stream(), std::move(body))
+                                            : writer_.update_gang(gang_resource(), gang_stream(), body);
+    if (!written.ok()) return failed(written.error(), about(NoteKind::kGangFailed, name));
+    if (*written && step.uid.empty()) tell(about(NoteKind::kGangCreated, name));
+    return std::nullopt;
+  }
+
+  Failure take(const model::UpsertCompanion& step) {
+    const model::Companion* companion = find_companion(step);
+    CHECK(companion != nullptr);
+    std::optional<dialect::KeyPair> keys;
+    if (step.kind == model::CompanionKind::kSecret) keys = c_.make_keys();
+    json::object body = c_.dialect.render_companion(seen_.spec, *companion, keys ? &*keys : nullptr);
+    mark_companion(body, companion->digest);
+    kube::Resource resource = resource_of(step.kind);
+    int stream = companion_stream(step.kind);
+    Result<bool> written = step.uid.empty() ? writer_.create(resource, stream, std::move(body))
+                                            : writer_.update_companion(resource, stream, body);
+    if (!written.ok()) return failed(written.error(), about(NoteKind::kCompanionFailed, step.name));
+    return std::nullopt;
+  }
+
+  Failure take(const model::UpsertTensorBoard&) {
+    CHECK(seen_.spec.tensorboard.has_value());
+    Result<bool> written =
+        writer_.create(kube::kTensorBoards, c_.view.tensorboards, c_.dialect.render_tensorboard(seen_.spec));
+    if (!written.ok()) return written.error();
+    if (*written) tell(about(NoteKind::kTensorBoardCreated, *seen_.spec.tensorboard));
+    return std::nullopt;
+  }
+
+  Failure take(const model::CreateService& step) {
+    json::object body = c_.dialect.render_service(seen_.spec, step.id);
+    Note note = about(NoteKind::kServiceCreated, std::string(kube::name_of(body)));
+    note.replica = step.id;
+    return make(kube::kServices, streams().services, std::move(body), note, NoteKind::kServiceCreateFailed);
+  }
+  Failure take(const model::CreatePod& step) {
+    json::object body = c_.dialect.render_pod(seen_.spec, c_.settings, {step.id, step.attempt, &plan_.state});
+    Note note = about(NoteKind::kPodCreated, std::string(kube::name_of(body)));
+    note.replica = step.id;
+    note.attempt = step.attempt;
+    return make(kube::kPods, streams().pods, std::move(body), note, NoteKind::kPodCreateFailed);
+  }
+  Failure make(const kube::Resource& resource, int stream, json::object body, Note note, NoteKind not_done) {
+    Result<bool> made = writer_.create(resource, stream, std::move(body));
+    if (!made.ok()) {
+      note.kind = not_done;
+      return failed(made.error(), note);
+    }
+    if (*made) tell(note);
+    return std::nullopt;
+  }
+
+  Failure take(const model::DeleteJob&) {
+    if (Failure failure = writer_.remove_job())
+      return failed(*failure, about(NoteKind::kJobExpireFailed, ""));
+    tell(about(NoteKind::kJobExpired, seen_.spec.name));
+    return std::nullopt;
+  }
+
+  const DialectStreams& streams() const { return c_.view.dialects[c_.key.dialect]; }
+  int companion_stream(model::CompanionKind kind) const {
+    auto found = c_.view.companions.find(kind);
+    return found == c_.view.companions.end() ? -1 : found->second;
+  }
+  int gang_stream() const {
+    auto found = c_.view.gangs.find(seen_.spec.gang->scheduler);
+    return found == c_.view.gangs.end() ? -1 : found->second;
+  }
+  kube::Resource gang_resource() const { return dialect::resource_of(seen_.spec.gang->scheduler); }
+  const model::Companion* find_companion(const model::UpsertCompanion& step) const {
+    for (const model::Companion& companion : seen_.spec.companions) {
+      if (companion.kind == step.kind && companion.name == step.name) return &companion;
+    }
+    return nullptr;
+  }
+  // What we need on a companion to find it again and to know what is in it.
+  static void mark_companion(json::object& body, uint64_t digest) {
+    kube::ensure_object(body, {"metadata", "labels"})[kube::jview(kCompanionLabel)] = "true";
+    kube::ensure_object(body, {"metadata", "annotations"})[kube::jview(dialect::kDigestAnnotation)] =
+        format_digest(digest);
+  }
+
+  const ApplyContext& c_;
+  const model::Observation& seen_;
+  const model::Plan& plan_;
+  Time now_;
+  Writer writer_;
+  bool state_written_ = false;
+  bool state_current_ = false;
+};
+
+}  // namespace
+
+Applied apply(const ApplyContext& context, const model::Observation& seen, const model::Plan& plan,
+              Time now) {
+  return Applier(context, seen, plan, now).run();
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,119 @@
+#include "control/lease.h"
+
+#include "base/check.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::control {
+
+namespace {
+
+// A MicroTime, as the Lease wants it.
+std::string micro_time(Time time) {
+  std::string text = format_rfc3339(time);
+  return fmt::format("{}.{:03}000Z", std::string_view(text).substr(0, text.size() - 1), time.ms % 1000);
+}
+
+}  // namespace
+
+Lease::Lease(std::string ns, std::string name, std::string identity)
+    : ns_(std::move(ns)), name_(std::move(name)), identity_(std::move(identity)) {
+  CHECK(!identity_.empty());
+}
+
+bool Lease::leads(Time now) const {
+  return renewed_at_ && now >= *renewed_at_ && now < *renewed_at_ + kRenewWithin;
+}
+
+bool Lease::is_ours() const {
+  return seen_ != nullptr && kube::text_at(*seen_, {"spec", "holderIdentity"}) == identity_;
+}
+
+// Free, or not renewed for as long as its holder promised, by our own clock.
+bool Lease::may_be_taken(Time now) const {
+  if (seen_ == nullptr) return false;
+  if (kube::text_at(*seen_, {"spec", "holderIdentity"}).empty()) return true;
+  Duration promised =
+      seconds(kube::int_at(*seen_, {"spec", "leaseDurationSeconds"}).value_or(kLeaseDuration.count() / 1000));
+  return now >= seen_at_ + promised && unchanged_reads_ * kRenewEvery >= promised;
+}
+
+json::object Lease::claimed(Time now) const {
+  json::object lease = seen_ != nullptr
+                           ? *seen_
+                           : json::object{{"apiVersion", kube::kLeases.api_version()},
+                                          {"kind", kube::kLeases.kind},
+                                          {"metadata", json::object{{"name", name_}, {"namespace", ns_}}}};
+  json::object& spec = kube::ensure_object(lease, {"spec"});
+  int64_t transitions = kube::int_at(lease, {"spec", "leaseTransitions"}).value_or(0);
+  if (!is_ours()) {
+    spec["acquireTime"] = micro_time(now);
+    spec["leaseTransitions"] = seen_ != nullptr ? transitions + 1 : 0;
+  }
+  spec["holderIdentity"] = identity_;
+  spec["leaseDurationSeconds"] = kLeaseDuration.count() / 1000;
+  spec["renewTime"] = micro_time(now);
+  return lease;
+}
+
+std::optional<kube::Request> Lease::ask(Time now) {
+  // A clock that went back must not keep us silent.
+  bool clock_went_back = now + kLeaseDuration < next_;
+  if (asked_ != Asked::kNothing || (now < next_ && !clock_went_back)) return std::nullopt;
+  if (absent_) {
+    asked_ = Asked::kWrite;
+    return kube::Request{kube::kLeases, ns_, kube::Create{claimed(now)}};
+  }
+  if (certain_ && (is_ours() || may_be_taken(now))) {
+    asked_ = Asked::kWrite;
+    return kube::Request{kube::kLeases, ns_, kube::Update{claimed(now)}};
+  }
+  asked_ = Asked::kRead;
+  return kube::Request{kube::kLeases, ns_, kube::Get{name_}};
+}
+
+void Lease::answer(const Result<client::Reply>& reply, Time sent, Time now) {
+  CHECK(asked_ != Asked::kNothing);
+  bool wrote = asked_ == Asked::kWrite;
+  asked_ = Asked::kNothing;
+  absent_ = false;
+  next_ = now + kRenewEvery;
+  if (!reply.ok() || reply->object == nullptr) {
+    // After a failed write nobody knows whose it is: read before writing again.
+    certain_ = false;
+    absent_ = !wrote && !reply.ok() && reply.error().kind == ErrorKind::kNotFound;
+    bool lost_race =
+        wrote && !reply.ok() &&
+        (reply.error().kind == ErrorKind::kConflict || reply.error().kind == ErrorKind::kAlreadyExists);
+    if (absent_ || lost_race) next_ = now;
+    return;
+  }
+  learn(reply->object, now);
+  if (wrote && is_ours()) renewed_at_ = sent;
+  if (wrote && !is_ours()) renewed_at_.reset();
+  // What was just read may be ours from an earlier life or free for the taking.
+  if (!wrote && (is_ours() || may_be_taken(now))) next_ = now;
+}
+
+void Lease::learn(const client::Object& lease, Time now) {
+  bool changed = seen_ == nullptr || kube::version_of(*seen_) != kube::version_of(*lease) || now < seen_at_;
+  seen_ = lease;
+  certain_ = true;
+  unchanged_reads_ = changed ? 0 : unchanged_reads_ + 1;
+  if (changed) seen_at_ = now;
+  if (!is_ours()) renewed_at_.reset();
+}
+
+std::optional<kube::Request> Lease::release(Time now) {
+  if (!leads(now) || !is_ours()) return std::nullopt;
+  renewed_at_.reset();
+  json::object lease = *seen_;
+  json::object& spec = kube::ensure_object(lease, {"spec"});
+  spec["holderIdentity"] = "";
+  spec["leaseDurationSeconds"] = 1;
+  spec["renewTime"] = micro_time(now);
+  certain_ = false;
+  return kube::Request{kube::kLeases, ns_, kube::Update{std::move(lease)}};
+}
+
+}  // namespace trainyard::control

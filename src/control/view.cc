@@ -1,0 +1,86 @@
+#include "control/view.h"
+
+#include "base/check.h"
+#include "dialect/shared/gang.h"
+
+namespace trainyard::control {
+
+using model::CompanionKind;
+using model::GangScheduler;
+
+namespace {
+
+constexpr std::array kCompanionKinds = {CompanionKind::kService, CompanionKind::kConfigMap,
+                                        CompanionKind::kSecret, CompanionKind::kNetworkPolicy,
+                                        CompanionKind::kPersistentVolumeClaim};
+constexpr std::array kGangSchedulers = {GangScheduler::kVolcano, GangScheduler::kKubeBatch,
+                                        GangScheduler::kCoscheduling, GangScheduler::kT9k};
+
+int add_stream(View& view, const kube::Resource& resource, std::string_view selector) {
+  Result<kube::LabelSelector> labels = kube::LabelSelector::parse(selector);
+  CHECK(labels.ok());
+  view.streams.push_back({resource, *labels, ""});
+  view.caches.emplace_back();
+  return static_cast<int>(view.streams.size()) - 1;
+}
+
+}  // namespace
+
+kube::Resource resource_of(CompanionKind kind) {
+  switch (kind) {
+    case CompanionKind::kService:
+      return kube::kServices;
+    case CompanionKind::kConfigMap:
+      return kube::kConfigMaps;
+    case CompanionKind::kSecret:
+      return kube::kSecrets;
+    case CompanionKind::kNetworkPolicy:
+      return kube::kNetworkPolicies;
+    case CompanionKind::kPersistentVolumeClaim:
+      return kube::kPersistentVolumeClaims;
+  }
+  CHECK(false);
+  return {};
+}
+
+std::vector<kube::Resource> resources_around() {
+  std::vector<kube::Resource> around;
+  for (GangScheduler scheduler : kGangSchedulers) around.push_back(dialect::resource_of(scheduler));
+  for (CompanionKind kind : kCompanionKinds) around.push_back(resource_of(kind));
+  around.push_back(kube::kTensorBoards);
+  around.push_back(kube::kVolcanoCommands);
+  return around;
+}
+
+bool View::synced() const {
+  return std::all_of(caches.begin(), caches.end(), [](const client::Cache& cache) { return cache.synced(); });
+}
+
+View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube::Resource> around) {
+  View view;
+  auto wanted = [&](const kube::Resource& resource) {
+    return std::find(around.begin(), around.end(), resource) != around.end();
+  };
+  for (const dialect::Dialect& dialect : dialects) {
+    DialectStreams streams;
+    streams.jobs = add_stream(view, dialect.resource, "");
+    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector);
+    streams.services = add_stream(view, kube::kServices, dialect.pod_selector);
+    view.dialects.push_back(streams);
+  }
+  for (GangScheduler scheduler : kGangSchedulers) {
+    kube::Resource resource = dialect::resource_of(scheduler);
+    if (wanted(resource)) view.gangs[scheduler] = add_stream(view, resource, "");
+  }
+  for (CompanionKind kind : kCompanionKinds) {
+    kube::Resource resource = resource_of(kind);
+    // Claims may be the user's own; of everything else only what we made is of interest.
+    bool all = kind == CompanionKind::kPersistentVolumeClaim;
+    if (wanted(resource)) view.companions[kind] = add_stream(view, resource, all ? "" : kCompanionLabel);
+  }
+  if (wanted(kube::kTensorBoards)) view.tensorboards = add_stream(view, kube::kTensorBoards, "");
+  if (wanted(kube::kVolcanoCommands)) view.commands = add_stream(view, kube::kVolcanoCommands, "");
+  return view;
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,283 @@
+#include "control/writer.h"
+
+#include "kube/access.h"
+
+namespace trainyard::control {
+
+using client::Object;
+using kube::jview;
+using kube::text_at;
+
+namespace {
+
+std::string described(const kube::Resource& resource, std::string_view name) {
+  return fmt::format("{} \"{}\"", resource.plural, name);
+}
+
+// The entry of the controller among an object's owners, null when it has none.
+const json::object* controller_of(const json::object& object) {
+  const json::array* owners = kube::array_at(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr) return nullptr;
+  for (const json::value& entry : *owners) {
+    const json::object* owner = entry.if_object();
+    if (owner != nullptr && kube::bool_at(*owner, {"controller"}).value_or(false)) return owner;
+  }
+  return nullptr;
+}
+
+void set_finalizers(json::object& object, bool present) {
+  json::array& list = kube::ensure_array(object, {"metadata", "finalizers"});
+  if (present) {
+    list.emplace_back(jview(dialect::kFinalizer));
+    return;
+  }
+  for (auto it = list.begin(); it != list.end();) {
+    it = it->is_string() && kube::view(it->get_string()) == dialect::kFinalizer ? list.erase(it) : it + 1;
+  }
+}
+
+// Adds the members of one map to another.
+void overlay(json::object& to, const json::object* from) {
+  if (from == nullptr) return;
+  for (const json::key_value_pair& member : *from) to[member.key()] = member.value();
+}
+
+}  // namespace
+
+void Writer::expect_version(int stream, const json::object& object) {
+  if (stream < 0) return;
+  client::Expected expected;
+  expected.stream = stream;
+  expected.object = {std::string(kube::namespace_of(object)), std::string(kube::name_of(object))};
+  expected.version = kube::version_of(object);
+  expected.since = now_;
+  expected_.push_back(std::move(expected));
+}
+
+void Writer::expect_gone(int stream, std::string_view name, std::string_view uid) {
+  if (stream < 0) return;
+  client::Expected expected;
+  expected.stream = stream;
+  expected.object = {c_.key.ns, std::string(name)};
+  expected.gone_uid = uid;
+  expected.since = now_;
+  expected_.push_back(std::move(expected));
+}
+
+// ---- the job -------------------------------------------------------------------
+
+void Writer::job_became(const Object& job) {
+  job_ = job;
+  fresh_ = true;
+  expect_version(c_.view.dialects[c_.key.dialect].jobs, *job);
+}
+
+Error Writer::job_lost(Error error) {
+  if (error.kind != ErrorKind::kConflict && error.kind != ErrorKind::kNotFound) return error;
+  int stream = c_.view.dialects[c_.key.dialect].jobs;
+  Result<Object> live = client::get(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name);
+  if (live.ok()) {
+    expect_version(stream, **live);
+  } else if (live.error().kind == ErrorKind::kNotFound) {
+    expect_gone(stream, c_.key.name, kube::uid_of(*job_));
+  }
+  return error;
+}
+
+std::optional<Error> Writer::prove_fresh() {
+  if (fresh_) return std::nullopt;
+  int stream = c_.view.dialects[c_.key.dialect].jobs;
+  Result<Object> live = client::get(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name);
+  if (!live.ok()) {
+    if (live.error().kind == ErrorKind::kNotFound) expect_gone(stream, c_.key.name, kube::uid_of(*job_));
+    return live.error();
+  }
+  fresh_ = kube::uid_of(**live) == kube::uid_of(*job_) && kube::version_of(**live) == kube::version_of(*job_);
+  if (fresh_) return std::nullopt;
+  expect_version(stream, **live);
+  return Error{ErrorKind::kConflict, "the job has changed since it was observed"};
+}
+
+std::optional<Error> Writer::write_status(json::object status) {
+  json::object body = *job_;
+  body["status"] = status;
+  ++writes_;
+  Result<Object> written = client::update_status(c_.client, c_.dialect.resource, c_.key.ns, std::move(body));
+  if (written.ok()) {
+    job_became(*written);
+    return std::nullopt;
+  }
+  if (written.error().kind != ErrorKind::kUnknown) return job_lost(written.error());
+  Result<Object> live = client::get(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name);
+  if (!live.ok()) return written.error();
+  const json::object* stored = kube::object_at(**live, {"status"});
+  bool is_written = kube::uid_of(**live) == kube::uid_of(*job_) && stored != nullptr && *stored == status;
+  if (!is_written) return written.error();
+  job_became(*live);
+  return std::nullopt;
+}
+
+std::optional<Error> Writer::set_finalizer(bool present) {
+  if (kube::has_finalizer(*job_, dialect::kFinalizer) == present) return std::nullopt;
+  json::object body = *job_;
+  set_finalizers(body, present);
+  ++writes_;
+  Result<Object> written = client::update(c_.client, c_.dialect.resource, c_.key.ns, std::move(body));
+  if (!written.ok()) return job_lost(written.error());
+  job_became(*written);
+  return std::nullopt;
+}
+
+std::optional<Error> Writer::remove_job() {
+  kube::DeleteOptions options;
+  options.uid = kube::uid_of(*job_);
+  options.version = text_at(*job_, {"metadata", "resourceVersion"});
+  ++writes_;
+  Result<Done> removed = client::remove(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name, options);
+  if (removed.ok() || removed.error().kind == ErrorKind::kNotFound) {
+    expect_gone(c_.view.dialects[c_.key.dialect].jobs, c_.key.name, options.uid);
+    return std::nullopt;
+  }
+  return job_lost(removed.error());
+}
+
+// ---- children ------------------------------------------------------------------
+
+Result<bool> Writer::create(const kube::Resource& resource, int stream, json::object body) {
+  if (std::optional<Error> error = prove_fresh()) return *error;
+  ++writes_;
+  Result<Object> made = client::create(c_.client, resource, c_.key.ns, body);
+  if (made.ok()) {
+    expect_version(stream, **made);
+    return true;
+  }
+  ErrorKind kind = made.error().kind;
+  if (kind != ErrorKind::kAlreadyExists && kind != ErrorKind::kUnknown) return made.error();
+  return look_at_existing(resource, stream, body, made.error());
+}
+
+bool Writer::is_same_replica(const json::object& wanted, const json::object& found) const {
+  std::optional<dialect::PodIdentity> a = c_.dialect.identify(wanted);
+  std::optional<dialect::PodIdentity> b = c_.dialect.identify(found);
+  if (!a || !b) return !a && !b;
+  return a->role == b->role && a->index == b->index &&
+         c_.dialect.job_name_of(wanted) == c_.dialect.job_name_of(found);
+}
+
+Result<bool> Writer::look_at_existing(const kube::Resource& resource, int stream, const json::object& wanted,
+                                      const Error& why) {
+  Result<Object> live = client::get(c_.client, resource, c_.key.ns, kube::name_of(wanted));
+  if (!live.ok()) {
+    // It was not made after all, or has gone meanwhile: another pass will make it.
+    if (live.error().kind == ErrorKind::kNotFound) return Error{ErrorKind::kUnavailable, why.message};
+    return live.error();
+  }
+  const json::object& found = **live;
+  bool same_attempt = kube::annotation_of(wanted, dialect::kAttemptAnnotation) ==
+                      kube::annotation_of(found, dialect::kAttemptAnnotation);
+  std::string_view owner = kube::controller_uid_of(found);
+  bool ours = owner == kube::uid_of(*job_);
+  bool stripped = owner.empty() && c_.dialect.identify(found).has_value() && is_same_replica(wanted, found);
+  if (!ours && !stripped) return not_ours(resource, found);
+  if (kube::is_deleting(found) || !same_attempt) {
+    expect_version(stream, found);
+    return Error{ErrorKind::kConflict,
+                 fmt::format("{} of before is still there", described(resource, kube::name_of(found)))};
+  }
+  if (stripped || !is_same_replica(wanted, found)) return take_back(resource, stream, wanted, found);
+  expect_version(stream, found);
+  return why.kind == ErrorKind::kUnknown;
+}
+
+// Gives an object of ours the labels and the owner back that somebody took off.
+Result<bool> Writer::take_back(const kube::Resource& resource, int stream, const json::object& wanted,
+                               const json::object& found) {
+  json::object body = found;
+  overlay(kube::ensure_object(body, {"metadata", "labels"}), kube::object_at(wanted, {"metadata", "labels"}));
+  if (kube::controller_uid_of(found).empty()) {
+    json::array& owners = kube::ensure_array(body, {"metadata", "ownerReferences"});
+    if (const json::object* controller = controller_of(wanted)) owners.push_back(*controller);
+  }
+  return update(resource, stream, std::move(body));
+}
+
+Error Writer::not_ours(const kube::Resource& resource, const json::object& found) const {
+  const json::object* owner = controller_of(found);
+  bool of_predecessor = owner != nullptr && text_at(*owner, {"kind"}) == c_.dialect.resource.kind &&
+                        text_at(*owner, {"name"}) == c_.key.name;
+  std::string name = described(resource, kube::name_of(found));
+  if (of_predecessor) {
+    return {ErrorKind::kUnavailable, fmt::format("{} of an earlier job of this name has not gone yet", name)};
+  }
+  if (owner == nullptr) {
+    return {ErrorKind::kAlreadyExists,
+            fmt::format("{} already exists and does not belong to this job", name)};
+  }
+  return {ErrorKind::kAlreadyExists, fmt::format("{} already exists and belongs to {} \"{}\"", name,
+                                                 text_at(*owner, {"kind"}), text_at(*owner, {"name"}))};
+}
+
+Result<bool> Writer::remove(const kube::Resource& resource, int stream, const std::string& name,
+                            const std::string& uid) {
+  if (std::optional<Error> error = prove_fresh()) return *error;
+  kube::DeleteOptions options;
+  options.uid = uid;
+  ++writes_;
+  Result<Done> removed = client::remove(c_.client, resource, c_.key.ns, name, std::move(options));
+  if (!removed.ok()) {
+    ErrorKind kind = removed.error().kind;
+    // Gone, or another object by now: either way the one that was meant is no more.
+    if (kind != ErrorKind::kNotFound && kind != ErrorKind::kConflict) return removed.error();
+  }
+  expect_gone(stream, name, uid);
+  return removed.ok();
+}
+
+Result<bool> Writer::update(const kube::Resource& resource, int stream, json::object body) {
+  ++writes_;
+  Result<Object> written = client::update(c_.client, resource, c_.key.ns, std::move(body));
+  if (!written.ok()) return written.error();
+  expect_version(stream, **written);
+  return true;
+}
+
+Result<bool> Writer::update_gang(const kube::Resource& resource, int stream, const json::object& rendered) {
+  if (std::optional<Error> error = prove_fresh()) return *error;
+  Object stored = stream < 0 ? nullptr : c_.view.caches[stream].find(c_.key.ns, kube::name_of(rendered));
+  if (stored == nullptr) return Error{ErrorKind::kConflict, "the gang is no longer there"};
+  json::object body = *stored;
+  json::object& spec = kube::ensure_object(body, {"spec"});
+  // A queue stays once it is set; what nobody wants any more goes.
+  std::optional<json::value> queue;
+  if (const json::value* set = spec.if_contains("queue"); set != nullptr && *set != "") queue = *set;
+  for (std::string_view field : {"minMember", "minTaskMember", "minResources", "priorityClassName",
+                                 "priority", "scheduleTimeoutSeconds", "roles"}) {
+    spec.erase(jview(field));
+  }
+  overlay(spec, kube::object_at(rendered, {"spec"}));
+  if (queue) spec["queue"] = *queue;
+  return update(resource, stream, std::move(body));
+}
+
+Result<bool> Writer::update_companion(const kube::Resource& resource, int stream,
+                                      const json::object& rendered) {
+  if (std::optional<Error> error = prove_fresh()) return *error;
+  Object stored = stream < 0 ? nullptr : c_.view.caches[stream].find(c_.key.ns, kube::name_of(rendered));
+  if (stored == nullptr) return Error{ErrorKind::kConflict, "the companion is no longer there"};
+  json::object body = *stored;
+  for (std::string_view map : {"labels", "annotations"}) {
+    overlay(kube::ensure_object(body, {"metadata", map}), kube::object_at(rendered, {"metadata", map}));
+  }
+  for (const json::key_value_pair& member : rendered) {
+    if (member.key() == "metadata" || member.key() == "status") continue;
+    // The server fills in parts of a Service that must not be taken away again.
+    if (resource == kube::kServices && member.key() == "spec" && member.value().is_object()) {
+      overlay(kube::ensure_object(body, {"spec"}), &member.value().get_object());
+    } else {
+      body[member.key()] = member.value();
+    }
+  }
+  return update(resource, stream, std::move(body));
+}
+
+}  // namespace trainyard::control

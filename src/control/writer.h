@@ -1,0 +1,71 @@
+// Writer: single writes on behalf of one job in one pass, each made safe: proved fresh,
+// with preconditions, looked up again when their fate is unknown. What the caches must
+// show afterwards is gathered on the way. Used by apply, which decides the order.
+//
+// Resource of one pass. A method answers with the error that stops the pass; a
+// Result<bool> is true when something was really done now, false when it was done before.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "client/barrier.h"
+#include "control/apply.h"
+
+namespace trainyard::control {
+
+class Writer {
+ public:
+  // `context` outlives it.
+  Writer(const ApplyContext& context, Time now) : c_(context), now_(now), job_(context.job) {}
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // The job itself, with its version as precondition.
+  std::optional<Error> write_status(json::object status);
+  std::optional<Error> set_finalizer(bool present);
+  std::optional<Error> remove_job();
+
+  // Children. `stream` is the cache that will show them, -1 for none.
+  Result<bool> create(const kube::Resource& resource, int stream, json::object body);
+  Result<bool> remove(const kube::Resource& resource, int stream, const std::string& name,
+                      const std::string& uid);
+  // Bring what the cache shows to what is rendered; fields of others stay.
+  Result<bool> update_gang(const kube::Resource& resource, int stream, const json::object& rendered);
+  Result<bool> update_companion(const kube::Resource& resource, int stream, const json::object& rendered);
+
+  const client::Object& job() const { return job_; }
+  int writes() const { return writes_; }
+  std::vector<client::Expected> take_expected() { return std::move(expected_); }
+
+ private:
+  std::optional<Error> prove_fresh();
+  // After a write to the job: takes the new version over.
+  void job_became(const client::Object& job);
+  // After a write to the job that failed: finds out what to wait for.
+  Error job_lost(Error error);
+
+  Result<bool> look_at_existing(const kube::Resource& resource, int stream, const json::object& wanted,
+                                const Error& why);
+  Result<bool> take_back(const kube::Resource& resource, int stream, const json::object& wanted,
+                         const json::object& found);
+  Result<bool> update(const kube::Resource& resource, int stream, json::object body);
+  bool is_same_replica(const json::object& wanted, const json::object& found) const;
+  Error not_ours(const kube::Resource& resource, const json::object& found) const;
+
+  void expect_version(int stream, const json::object& object);
+  void expect_gone(int stream, std::string_view name, std::string_view uid);
+
+  // Fixed.
+  const ApplyContext& c_;
+  Time now_;
+  // State.
+  client::Object job_;
+  bool fresh_ = false;
+  int writes_ = 0;
+  std::vector<client::Expected> expected_;
+};
+
+}  // namespace trainyard::control
