@@ -11,7 +11,8 @@ std::string to_string(const Violation& violation) {
                      violation.revision, format_rfc3339(violation.at), violation.text);
 }
 
-Checkers::Checkers(const Options& options, const Cluster& cluster) : options_(options), cluster_(cluster) {}
+Checkers::Checkers(const Options& options, const Cluster& cluster)
+    : options_(options), cluster_(cluster), revision_(cluster.store().revision()) {}
 
 void Checkers::violate(int invariant, std::string_view checker, std::string text) {
   if (violations_.size() >= kViolationsMax) return;

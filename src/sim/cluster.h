@@ -42,7 +42,7 @@ class Cluster {
  public:
   using Listener = std::function<void(const Change&)>;
 
-  Cluster(uint64_t seed, Agenda& agenda) : agenda_(agenda), store_(seed) {}
+  Cluster(uint64_t seed, Agenda& agenda) : agenda_(agenda), store_(seed), told_(store_.revision()) {}
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 

@@ -76,7 +76,7 @@ int run_one_seed(uint64_t seed, bool shrinks) {
     fmt::print("{}", to_string(report));
     return report.ok() ? 0 : 1;
   }
-  const Shrunk shrunk = shrink(report.options);
+  const Shrunk shrunk = trainyard::sim::shrink(report.options);
   fmt::print("{}shrunk in {} runs\n", to_string(shrunk.report), shrunk.runs);
   return 1;
 }

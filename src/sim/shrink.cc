@@ -8,23 +8,10 @@ namespace {
 
 class Shrinker {
  public:
-  explicit Shrinker(const Options& failing) : smallest_(failing) {
-    const RunReport report = run_seed({.seed = failing.seed, .options = failing});
-    CHECK(!report.ok());
-    invariant_ = report.violations.front().invariant;
-    ++runs_;
-  }
+  Shrinker(const Options& failing, const std::function<bool(const Options&)>& fails)
+      : smallest_(failing), fails_(fails) {}
 
-  // Takes the candidate when it still fails in the same way.
-  bool accept(const Options& candidate) {
-    if (candidate == smallest_) return false;
-    ++runs_;
-    const RunReport report = run_seed({.seed = candidate.seed, .options = candidate});
-    if (report.ok() || report.violations.front().invariant != invariant_) return false;
-    smallest_ = candidate;
-    return true;
-  }
-
+  // Each takes away what it can and says whether it could.
   bool drop_faults() {
     bool smaller = false;
     for (int i = 0; i < kFaultCount; ++i) {
@@ -34,36 +21,36 @@ class Shrinker {
     }
     return smaller;
   }
-
   bool lower(int Options::*field, int least) {
-    bool smaller = false;
     for (int value = least; value < smallest_.*field; ++value) {
       Options candidate = smallest_;
       candidate.*field = value;
       if (accept(candidate)) return true;
     }
-    return smaller;
+    return false;
   }
-
   bool shorten() {
     Options candidate = smallest_;
     candidate.trouble = candidate.trouble / 2;
     return candidate.trouble >= seconds(1) && accept(candidate);
   }
-
   const Options& smallest() const { return smallest_; }
-  int runs() const { return runs_; }
 
  private:
+  bool accept(const Options& candidate) {
+    if (candidate == smallest_ || !fails_(candidate)) return false;
+    smallest_ = candidate;
+    return true;
+  }
+
   Options smallest_;
-  int invariant_ = 0;
-  int runs_ = 0;
+  const std::function<bool(const Options&)>& fails_;
 };
 
 }  // namespace
 
-Shrunk shrink(const Options& failing) {
-  Shrinker shrinker(failing);
+Options shrink_options(const Options& options, const std::function<bool(const Options&)>& fails) {
+  Shrinker shrinker(options, fails);
   bool smaller = true;
   while (smaller) {
     smaller = shrinker.drop_faults();
@@ -73,10 +60,20 @@ Shrunk shrink(const Options& failing) {
     smaller = shrinker.lower(&Options::nodes, 1) || smaller;
     smaller = shrinker.shorten() || smaller;
   }
+  return shrinker.smallest();
+}
+
+Shrunk shrink(const Options& failing) {
+  const RunReport first = run_seed({.seed = failing.seed, .options = failing});
+  CHECK(!first.ok());
+  const int invariant = first.violations.front().invariant;
   Shrunk shrunk;
-  shrunk.options = shrinker.smallest();
-  shrunk.runs = shrinker.runs();
-  shrunk.report = run_seed({.seed = failing.seed, .trace = true, .options = shrunk.options});
+  const Options smallest = shrink_options(failing, [&](const Options& candidate) {
+    ++shrunk.runs;
+    const RunReport report = run_seed({.seed = candidate.seed, .options = candidate});
+    return !report.ok() && report.violations.front().invariant == invariant;
+  });
+  shrunk.report = run_seed({.seed = failing.seed, .trace = true, .options = smallest});
   return shrunk;
 }
 
