@@ -129,6 +129,7 @@ Result<client::Reply> Tap::send(const kube::Request& request) {
   if (refuse) {
     if (std::optional<Error> error = refuse(request)) return *error;
   }
+  requests += is_event ? 0 : 1;
   Result<client::Reply> reply = inner_.send(request);
   if (!client::is_write(request)) return reply;
   if (!is_event) {
@@ -174,6 +175,7 @@ bool Yard::feed() {
   for (control::StreamRequest& wanted : operator_->requests(now)) {
     moved = true;
     if (std::holds_alternative<kube::List>(wanted.request.verb)) {
+      ++tap.requests;
       operator_->on_list(wanted.stream, client::carry_out(store, wanted.request, now), now);
       continue;
     }

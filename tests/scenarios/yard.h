@@ -41,6 +41,7 @@ class Tap final : public client::Client {
   Result<client::Reply> send(const kube::Request& request) override;
 
   std::vector<std::string> writes;  // "create pods ns/j-worker-0"; Events aside
+  int requests = 0;                 // of any kind, Events aside
   std::vector<std::string> events;  // "Normal SuccessfulCreatePod: Created pod: j-worker-0", each once
   // An error that is answered in place of carrying the request out.
   std::function<std::optional<Error>(const kube::Request&)> refuse;
@@ -105,7 +106,8 @@ class Yard {
   model::Plan plan() const;
   // The sentence for a wait of this kind; "" when there is none.
   std::string waits(model::WaitKind kind) const;
-  int64_t passes() const { return operator_->counts().passes; }
+  const control::OperatorCounts& counts() const { return operator_->counts(); }
+  int64_t passes() const { return counts().passes; }
   // How many writes the deed cost, Events aside.
   int cost_of(const std::function<void()>& deed);
 
