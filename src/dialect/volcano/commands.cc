@@ -6,14 +6,13 @@
 
 namespace trainyard::dialect::vc {
 
-std::optional<Command> decode_command(const json::object& command) {
+std::optional<CommandFor> see_command(const json::object& command) {
   std::string_view api_version = kube::text_at(command, {"target", "apiVersion"});
   std::string_view job = kube::text_at(command, {"target", "name"});
   bool of_volcano =
       api_version.starts_with("batch.volcano.sh/") && kube::text_at(command, {"target", "kind"}) == "Job";
   if (!of_volcano || job.empty()) return std::nullopt;
-  Command result;
-  result.name_space = kube::namespace_of(command);
+  CommandFor result;
   result.job = job;
   result.job_uid = kube::text_at(command, {"target", "uid"});
   result.seen.name = kube::name_of(command);
@@ -24,11 +23,6 @@ std::optional<Command> decode_command(const json::object& command) {
       action && (action->kind != model::ActionKind::kRestart || action->scope == model::Scope::kJob);
   if (whole_job) result.seen.action = *action;
   return result;
-}
-
-bool is_for(const Command& command, const model::JobSpec& job) {
-  return command.name_space == job.name_space && command.job == job.name &&
-         (command.job_uid.empty() || command.job_uid == job.uid);
 }
 
 }  // namespace trainyard::dialect::vc

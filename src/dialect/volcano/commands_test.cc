@@ -34,25 +34,25 @@ TEST(Commands, Actions) {
                                                    {"RestartTask", {}},
                                                    {"SyncJob", {}},
                                                    {"Nonsense", {}}}) {
-    std::optional<Command> got = decode_command(command(c.word, kTarget));
+    std::optional<CommandFor> got = see_command(command(c.word, kTarget));
     ASSERT_TRUE(got.has_value()) << c.word;
     EXPECT_EQ(got->seen, (model::CommandSeen{"c", "u", c.action})) << c.word;
   }
 }
 
 TEST(Commands, Targets) {
-  model::JobSpec spec = testing::lowered(testing::usual_job());
-  auto is_for_us = [&](std::string_view target) {
-    std::optional<Command> got = decode_command(command("AbortJob", target));
-    return got && is_for(*got, spec);
-  };
-  EXPECT_TRUE(is_for_us(kTarget));
-  EXPECT_TRUE(is_for_us("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: tj}"));
-  EXPECT_FALSE(is_for_us("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: tj, uid: another}"));
-  EXPECT_FALSE(is_for_us("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: tk}"));
-  EXPECT_FALSE(is_for_us("{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, name: tj}"));
-  EXPECT_FALSE(is_for_us("{apiVersion: batch/v1, kind: Job, name: tj}"));
-  EXPECT_FALSE(is_for_us("null"));
+  std::optional<CommandFor> got = see_command(command("AbortJob", kTarget));
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(got->job, "tj");
+  EXPECT_EQ(got->job_uid, "u1");
+  got = see_command(command("AbortJob", "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: tj}"));
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(got->job_uid, "");
+  for (std::string_view other : {"{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, name: tj}",
+                                 "{apiVersion: batch/v1, kind: Job, name: tj}",
+                                 "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job}", "null"}) {
+    EXPECT_FALSE(see_command(command("AbortJob", other)).has_value()) << other;
+  }
 }
 
 }  // namespace

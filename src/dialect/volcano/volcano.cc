@@ -55,6 +55,7 @@ const Dialect& volcano() {
       .project = vc::project,
       .announce = vc::announce,
       .project_invalid = vc::project_invalid,
+      .see_command = vc::see_command,
       .see_command = see_command,
   };
   return kDialect;

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "base/check.h"
-#include "dialect/volcano/commands.h"
 #include "dialect/volcano/volcano.h"
 #include "kube/yaml.h"
 
@@ -50,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const kube::Document& document : *documents) {
     if (!document.body.is_object()) continue;
     const json::object& object = document.body.get_object();
-    dialect::vc::decode_command(object);
+    dialect.see_command(object);
     dialect.validate_update(object, object);
     dialect::LowerResult result = dialect.lower(object, {});
     if (const auto* problems = std::get_if<std::vector<dialect::Problem>>(&result)) {
