@@ -26,12 +26,6 @@ json::object no_tensorboard(const model::JobSpec&) {
   return {};
 }
 
-std::optional<CommandFor> see_command(const json::object& object) {
-  std::optional<vc::Command> command = vc::decode_command(object);
-  if (!command) return std::nullopt;
-  return CommandFor{std::move(command->job), std::move(command->job_uid), std::move(command->seen)};
-}
-
 }  // namespace
 
 const Dialect& volcano() {
@@ -56,7 +50,6 @@ const Dialect& volcano() {
       .announce = vc::announce,
       .project_invalid = vc::project_invalid,
       .see_command = vc::see_command,
-      .see_command = see_command,
   };
   return kDialect;
 }
