@@ -118,7 +118,9 @@ TEST(Pod, BothDecodersAgreeOnOddPods) {
 
 TEST(Pod, TextThatIsNoPodIsRefused) {
   PodDecoder decoder;
-  for (std::string_view text : {"", "[]", "3", "{", "{\"a\":}", "nul", "{} {}", "\xFF"}) {
+  for (std::string_view text :
+       {"", "[]", "3", "{", "nul", "{} {}", "\xFF", "{\"a\":[}", "{\"a\":\"\xFF\"}", "{\"metadata\":}",
+        "{\"status\":{\"phase\":\"a}}", "{\"status\":{\"phase\":tru}}"}) {
     EXPECT_FALSE(decoder.decode(text).ok()) << text;
   }
   std::string deep = "{\"a\":" + std::string(1'000'000, '[');

@@ -67,11 +67,12 @@ PodDecoder::~PodDecoder() = default;
 
 Result<Pod> PodDecoder::decode(std::string_view text) {
   std::string& buffer = impl_->buffer;
-  if (buffer.size() < text.size() + simdjson::SIMDJSON_PADDING) {
+  if (buffer.size() < text.size() + simdjson::SIMDJSON_PADDING)
     buffer.resize(text.size() + simdjson::SIMDJSON_PADDING);
-  }
-  text.copy(buffer.data(), text.size());
-  std::fill_n(buffer.data() + text.size(), simdjson::SIMDJSON_PADDING, '\0');
+  // In pieces: for one long run memcpy may take the string instruction, which starts so slowly on
+  // some machines that copying a pod costs as much as parsing it.
+  constexpr size_t kPiece = 1024;
+  for (size_t at = 0; at < text.size(); at += kPiece) text.copy(buffer.data() + at, kPiece, at);
   sj::element root;
   if (impl_->parser.parse(buffer.data(), text.size(), false).get(root) != simdjson::SUCCESS) {
     return decode_by_document(text);

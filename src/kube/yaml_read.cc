@@ -121,6 +121,9 @@ class Builder : public YAML::EventHandler {
   std::vector<Document> take() { return std::move(documents_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
+    // Where no value can begin the parser gives an empty document and stays where it is.
+    if (started_ && mark.pos == started_at_) refuse(mark, "nothing can begin here");
+    started_at_ = mark.pos;
     if (started_ && !source_.begins_document(mark.line)) {
       refuse(mark, "a second value begins here; documents are separated by \"---\"");
     }
@@ -388,6 +391,7 @@ class Builder : public YAML::EventHandler {
   std::vector<Document> documents_;
 
   bool started_ = false;
+  int started_at_ = 0;
   Document current_;
   std::vector<Frame> frames_;
   std::map<YAML::anchor_t, Value> anchors_;

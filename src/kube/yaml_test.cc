@@ -120,6 +120,8 @@ TEST(Yaml, RefusesWithLineAndColumn) {
       {"é: \xC3", "line 1, column 4: the text is not valid UTF-8"},
       {std::string("a: \0", 4), "line 1, column 4: the character U+0000 is not allowed"},
       {"a: \x07", "line 1, column 4: the character U+0007 is not allowed"},
+      {",", "line 1, column 1: nothing can begin here"},
+      {"a: 1\n...\n,", "line 3, column 1: nothing can begin here"},
       {"- a\nb: c", "line 2, column 1: a second value begins here; documents are separated by \"---\""},
       {"a: 1\n...\nb: 2", R"({"a":1} | {"b":2})"},
       {"a: 1\n...\n# c\n\nb: 2", R"({"a":1} | {"b":2})"},
