@@ -31,10 +31,12 @@ TEST(Kubeflow, S32_Defaults) {
   EXPECT_EQ(kube::text_at(*spec.source, {"spec", "tfReplicaSpecs", "Worker", "restartPolicy"}), "Never");
   // Differs: theirs is None (clean-pod-policy-default).
   EXPECT_EQ(kube::text_at(*spec.source, {"spec", "runPolicy", "cleanPodPolicy"}), "Running");
-  EXPECT_EQ(lowered(dialect::tfjob(), tfjob("Worker 1", "cleanPodPolicy: All")).cleanup, model::Cleanup::kAll);
+  EXPECT_EQ(lowered(dialect::tfjob(), tfjob("Worker 1", "cleanPodPolicy: All")).cleanup,
+            model::Cleanup::kAll);
   EXPECT_EQ(ports_of(tfjob("Worker 1")), R"([{"name":"tfjob-port","containerPort":2222}])");
-  EXPECT_EQ(ports_of(with(tfjob("Worker 1"), "image: tf", "image: tf, ports: [{name: web, containerPort: 80}]")),
-            R"([{"name":"web","containerPort":80},{"name":"tfjob-port","containerPort":2222}])");
+  EXPECT_EQ(
+      ports_of(with(tfjob("Worker 1"), "image: tf", "image: tf, ports: [{name: web, containerPort: 80}]")),
+      R"([{"name":"web","containerPort":80},{"name":"tfjob-port","containerPort":2222}])");
   EXPECT_EQ(ports_of(with(tfjob("Worker 1"), "image: tf",
                           "image: tf, ports: [{name: tfjob-port, containerPort: 5000}]")),
             R"([{"name":"tfjob-port","containerPort":5000}])");
@@ -48,8 +50,9 @@ TEST(Kubeflow, S33_Validation) {
   for (const Row& row : {
            Row{job, ""},
            Row{with(job, "name: j", "name: 00test"),
-               "metadata.name: Invalid value: \"00test\": a DNS-1035 label must consist of lower case "
-               "alphanumeric characters or '-', start with an alphabetic character, and end with an "
+               "metadata.name: Invalid value: \"00test\": should match: a DNS-1035 label must consist of "
+               "lower "
+               "case alphanumeric characters or '-', start with an alphabetic character, and end with an "
                "alphanumeric character"},
            Row{with(job, "containers: [{name: tensorflow, image: tf}]", "containers: []"),
                "spec.tfReplicaSpecs[Worker].template.spec.containers: Required value: must be specified\n"
@@ -190,8 +193,7 @@ TEST(Kubeflow, S40_Slots) {
   yard.slow_nodes();
   yard.edit("spec: {tfReplicaSpecs: {Worker: {replicas: 3}}}");
   yard.let("worker-3 gone");
-  EXPECT_EQ(yard.pods(),
-            "worker-0 Running, worker-1 Running, worker-2 Running, worker-4 Running leaving");
+  EXPECT_EQ(yard.pods(), "worker-0 Running, worker-1 Running, worker-2 Running, worker-4 Running leaving");
 }
 
 // Differs: theirs makes pods for unknown role names and then ignores them; ours refuses them,
@@ -233,10 +235,9 @@ TEST(Kubeflow, S43_ExitCodes) {
     int code;
     bool retried;
   };
-  for (const Row& row :
-       {Row{1, false}, Row{2, false}, Row{3, false}, Row{126, false}, Row{127, false}, Row{128, false},
-        Row{139, false}, Row{42, true}, Row{129, true}, Row{130, true}, Row{137, true}, Row{138, true},
-        Row{140, true}, Row{143, true}, Row{255, true}}) {
+  for (const Row& row : {Row{1, false}, Row{2, false}, Row{3, false}, Row{126, false}, Row{127, false},
+                         Row{128, false}, Row{139, false}, Row{42, true}, Row{129, true}, Row{130, true},
+                         Row{137, true}, Row{138, true}, Row{140, true}, Row{143, true}, Row{255, true}}) {
     Yard yard;
     yard.submit(tfjob("Worker 2 ExitCode")).let("* Running");
     yard.let("worker-1 Failed " + std::to_string(row.code));

@@ -101,8 +101,8 @@ TEST(Kubeflow, S06_OneWorkerRunning) {
 }
 
 TEST(Kubeflow, S07_OneWorkerSucceededOthersPending) {
-  expect_normal({"Worker 4, PS 2", "worker-3 ps-1", "worker-2 Succeeded", 2, "PS, Worker succeeded=1",
-                 "Created=True"});
+  expect_normal(
+      {"Worker 4, PS 2", "worker-3 ps-1", "worker-2 Succeeded", 2, "PS, Worker succeeded=1", "Created=True"});
 }
 
 TEST(Kubeflow, S08_AllSucceeded) {

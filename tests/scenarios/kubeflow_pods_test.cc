@@ -91,8 +91,9 @@ TEST(Kubeflow, S24_APermanentExitCodeFailsTheJob) {
   yard.submit(with(tfjob("Worker 2 ExitCode"), "name: j", "name: test-noretry-exit-code")).let("* Running");
   yard.let("worker-1 Failed 1");
   EXPECT_EQ(yard.conditions(), "Created=True Running=False Failed=True");
-  EXPECT_EQ(yard.condition("Failed"),
-            "True TFJobFailed: job \"test-noretry-exit-code\" is failing because \"Worker\" replica(s) failed.");
+  EXPECT_EQ(
+      yard.condition("Failed"),
+      "True TFJobFailed: job \"test-noretry-exit-code\" is failing because \"Worker\" replica(s) failed.");
   EXPECT_EQ(yard.events("TFJobFailed"),
             "Warning TFJobFailed: job \"test-noretry-exit-code\" is failing because \"Worker\" replica(s) "
             "failed.");

@@ -243,14 +243,19 @@ TEST(Pain, P19_ANameIsUsedAgainAtOnce) {
 TEST(Pain, P20_AConflictIsNoNoise) {
   Yard yard;
   yard.submit(tfjob("Worker 1"));
-  int refusals = 3;
+  // Just before each of the next writes somebody else changes the job.
+  int changes = 0;
   yard.tap.refuse = [&](const kube::Request& request) -> std::optional<Error> {
-    bool status = std::holds_alternative<kube::UpdateStatus>(request.verb);
-    if (!status || refusals-- <= 0) return std::nullopt;
-    return Error{ErrorKind::kConflict, "the object has been modified"};
+    if (!std::holds_alternative<kube::UpdateStatus>(request.verb) || changes == 3) return std::nullopt;
+    json::object mark{{"metadata", {{"annotations", {{"seen", std::to_string(++changes)}}}}}};
+    kube::Patch patch{.name = "j", .kind = kube::PatchKind::kMerge, .body = mark};
+    EXPECT_TRUE(yard.store.patch(kube::kTfJobs, "ns", patch, yard.now).ok());
+    return std::nullopt;
   };
-  yard.let("* Running").after(5);
+  yard.let("* Running");
+  EXPECT_EQ(changes, 3);
   EXPECT_EQ(yard.conditions(), "Created=True Running=True");
+  EXPECT_EQ(kube::annotation_of(yard.job(), "seen"), "3");
   EXPECT_EQ(yard.events("Warning"), "");
 }
 

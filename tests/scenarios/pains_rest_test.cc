@@ -106,9 +106,11 @@ TEST(Pain, P26_NamesThatCannotWorkAreRefused) {
   EXPECT_EQ(problems(dialect::tfjob(), with(tfjob("Worker 1"), "name: j", "name: " + long_name)),
             "spec.tfReplicaSpecs[Worker]: Too long: its last replica would be named " + long_name +
                 "-worker-0, which has 66 characters: the name of a Service must be no more than 63");
-  EXPECT_EQ(problems(dialect::tfjob(), with(tfjob("Worker 1"), "name: j", "name: a.b")),
-            "metadata.name: Invalid value: \"a.b\": a DNS-1035 label must consist of lower case alphanumeric "
-            "characters or '-', start with an alphabetic character, and end with an alphanumeric character");
+  EXPECT_EQ(
+      problems(dialect::tfjob(), with(tfjob("Worker 1"), "name: j", "name: a.b")),
+      "metadata.name: Invalid value: \"a.b\": should match: a DNS-1035 label must consist of lower case "
+      "alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric "
+      "character");
   Yard yard;
   yard.submit(with(tfjob("Worker 1"), "name: j", "name: " + long_name));
   EXPECT_EQ(yard.pods(), "");
@@ -116,7 +118,8 @@ TEST(Pain, P26_NamesThatCannotWorkAreRefused) {
   EXPECT_EQ(yard.events("TFJobFailedValidation"),
             "Warning TFJobFailedValidation: TFJob failed validation because spec.tfReplicaSpecs[Worker]: Too "
             "long: its last replica would be named " +
-                long_name + "-worker-0, which has 66 characters: the name of a Service must be no more than 63");
+                long_name +
+                "-worker-0, which has 66 characters: the name of a Service must be no more than 63");
 }
 
 // website 443: the whole table, code by code.
@@ -186,8 +189,7 @@ TEST(Pain, P31_NoPodBeforeTheGangIsLetIn) {
   EXPECT_EQ(yard.pods(), "");
   EXPECT_EQ(json::serialize(*kube::object_at(yard.pod_group(), {"spec"})),
             R"({"minMember":4,"minResources":{"cpu":"8","memory":"4Gi"},"queue":"default"})");
-  EXPECT_EQ(yard.waits(WaitKind::kGangPending),
-            "waiting for the scheduler to let in the gang j of 4 pods");
+  EXPECT_EQ(yard.waits(WaitKind::kGangPending), "waiting for the scheduler to let in the gang j of 4 pods");
   yard.gang_is("Pending");
   EXPECT_EQ(yard.pods(), "");
   EXPECT_EQ(yard.conditions(), "Created=True");

@@ -66,7 +66,8 @@ std::string env_of(const json::object& container, std::string_view name) {
   const json::array* entries = kube::array_at(container, {"env"});
   if (entries == nullptr) return value;
   for (const json::value& entry : *entries) {
-    if (kube::text_at(entry.get_object(), {"name"}) == name) value = kube::text_at(entry.get_object(), {"value"});
+    if (kube::text_at(entry.get_object(), {"name"}) == name)
+      value = kube::text_at(entry.get_object(), {"value"});
   }
   return value;
 }
@@ -120,7 +121,8 @@ std::string vcjob(std::string_view tasks, std::string_view spec) {
   for (std::string& task : split_list(tasks)) {
     std::string more = cut_braces(task);
     std::vector<std::string> words = split(task, " ");
-    text += fmt::format("  - {{name: {}, replicas: {}{}{},\n", words[0], words[1], more.empty() ? "" : ", ", more);
+    text += fmt::format("  - {{name: {}, replicas: {}{}{},\n", words[0], words[1], more.empty() ? "" : ", ",
+                        more);
     text += "     template: {spec: {restartPolicy: Never, containers: [{name: tensorflow, image: tf}]}}}\n";
   }
   return text;

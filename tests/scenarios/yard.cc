@@ -13,6 +13,7 @@
 #include "dialect/volcano/volcano.h"
 #include "engine/engine.h"
 #include "kube/access.h"
+#include "kube/objects.h"
 #include "kube/yaml.h"
 #include "words.h"
 
@@ -20,7 +21,7 @@ namespace trainyard::scenarios {
 namespace {
 
 constexpr std::string_view kNs = "ns";
-constexpr int kTurnsMax = 3000;
+constexpr int kTurnsMax = 50'000;
 
 int64_t revision_in(std::string_view text) {
   int64_t revision = 0;
@@ -111,8 +112,8 @@ std::string shown_pod(const json::object& pod) {
   std::string text(kube::name_of(seen.phase));
   if (seen.phase == kube::PodPhase::kFailed) {
     bool has_code = !seen.containers.empty() && seen.containers.front().terminated;
-    text += fmt::format("({})", has_code ? std::to_string(seen.containers.front().terminated->exit_code)
-                                         : seen.reason);
+    text += fmt::format(
+        "({})", has_code ? std::to_string(seen.containers.front().terminated->exit_code) : seen.reason);
   }
   std::string_view attempt = kube::annotation_of(pod, dialect::kAttemptAnnotation);
   if (!attempt.empty()) text += fmt::format("@{}", attempt);
@@ -163,8 +164,8 @@ Yard& Yard::restart_operator() {
   control::OperatorOptions options;
   options.settings = settings_;
   auto keys = [] { return dialect::KeyPair{"private", "ssh-rsa public"}; };
-  operator_ = std::make_unique<control::Operator>(
-      control::OperatorPorts{tap, keys, [this] { return now; }}, dialects_, options);
+  operator_ = std::make_unique<control::Operator>(control::OperatorPorts{tap, keys, [this] { return now; }},
+                                                  dialects_, options);
   lines_.assign(operator_->streams().size(), Line{});
   return settle();
 }
