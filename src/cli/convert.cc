@@ -54,7 +54,8 @@ Converted convert_job(const Object& object, const dialect::Dialect& target) {
   const model::JobSpec& spec = std::get<model::JobSpec>(lowered);
   if (object.dialect->name == target.name) {
     json::object body = normal_form(target, spec);
-    return {comments(object, target, {}) + kube::to_yaml(json::value(std::move(body))), {}};
+    std::string comment = fmt::format("# {}, written out in full.\n", object.title());
+    return {comment + kube::to_yaml(json::value(std::move(body))), {}};
   }
   Portable job = take_out(*object.dialect, spec);
   Result<json::object> written = write_as(target.name, job);

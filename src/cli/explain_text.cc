@@ -152,7 +152,7 @@ void ExplainText::around() const {
   if (spec_.companions.empty() && !spec_.tensorboard) return;
   heading("Other objects");
   for (const model::Companion& companion : spec_.companions) {
-    line(fmt::format("{} {}{}", to_string(companion.kind), companion.name,
+    line(fmt::format("{} {}{}", kind_title(companion.kind), companion.name,
                      companion.must_exist ? " (must exist; pods wait for it)" : ""));
   }
   if (spec_.tensorboard) line(fmt::format("TensorBoard {}", *spec_.tensorboard));

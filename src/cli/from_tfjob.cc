@@ -47,6 +47,7 @@ void read_scheduling(const json::object& run_policy, Portable& job) {
 
 Portable from_tfjob(const model::JobSpec& spec) {
   Portable job = portable_base(spec);
+  job.any_failure_ends = true;
   const json::object& source = *spec.source;
   for (const model::Role& role : spec.roles) {
     const json::object* entry = kube::object_at(source, {"spec", "tfReplicaSpecs", role.title});

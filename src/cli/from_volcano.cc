@@ -118,13 +118,14 @@ class Reading {
                       {}};
     if (const json::object* pod_template = kube::object_at(task, {"template"}))
       role.pod_template = *pod_template;
-    std::string_view of_pod = kube::text_at(role.pod_template, {"spec", "restartPolicy"});
+    std::string of_pod(kube::text_at(role.pod_template, {"spec", "restartPolicy"}));
     if (!of_pod.empty()) role.restart = restart_named(of_pod);
     kube::ensure_object(role.pod_template, {"spec"}).erase("restartPolicy");
     for (const Policy& policy : policies_of(task, path)) apply(policy, role, true);
     for (const Policy& policy : policies_of(*kube::object_at(source_, {"spec"}), "spec"))
       apply(policy, role, false);
     mount_volumes(role);
+    if (of_pod != "Never") in_place_.push_back(name);
     for (const char* key : {"dependsOn", "topologyPolicy", "partitionPolicy"}) {
       if (kube::find(task, {key}) != nullptr) lose(fmt::format("{}.{}: no counterpart", path, key));
     }
@@ -135,7 +136,7 @@ class Reading {
   void apply(const Policy& policy, PortableRole& role, bool of_task) {
     bool understood = false;
     if (policy.delayed) {
-      lose_once(policy);
+      lose_once(policy, "no counterpart");
       return;
     }
     if (policy.restarts() && (policy.on("PodFailed") || policy.on("*"))) {
@@ -143,7 +144,12 @@ class Reading {
       understood = true;
     } else if (policy.restarts() &&
                (policy.on("PodEvicted") || is_retryable_everywhere(policy.exit_code.value_or(0)))) {
-      if (role.restart == Restart::kNever) role.restart = Restart::kExitCode;
+      if (role.restart == Restart::kNever) {
+        role.restart = Restart::kExitCode;
+        lose_once(
+            policy,
+            "written as restartPolicy ExitCode, which restarts after exit codes 130, 137, 138 and 143 too");
+      }
       understood = true;
     }
     if (understood) job_.scope = std::max(job_.scope, scope_of(policy.action));
@@ -151,12 +157,15 @@ class Reading {
       completes_.push_back({policy, of_task ? role.name : ""});
       understood = true;
     }
-    if (policy.on("PodFailed") && policy.action == "TerminateJob") understood = true;
-    if (!understood) lose_once(policy);
+    if (policy.on("PodFailed") && policy.action == "TerminateJob") {
+      job_.any_failure_ends = job_.any_failure_ends || !of_task;
+      understood = true;
+    }
+    if (!understood) lose_once(policy, "no counterpart");
   }
 
-  void lose_once(const Policy& policy) {
-    std::string text = policy.in_words() + ": no counterpart";
+  void lose_once(const Policy& policy, std::string_view why) {
+    std::string text = fmt::format("{}: {}", policy.in_words(), why);
     if (std::find(job_.lost.begin(), job_.lost.end(), text) == job_.lost.end()) lose(std::move(text));
   }
 
@@ -223,6 +232,12 @@ class Reading {
       lose("spec.plugins.env: VK_TASK_INDEX and VC_TASK_INDEX are not set; the index is in TF_CONFIG");
     }
     if (kube::find(source_, {"spec", "plugins", "ssh"}) != nullptr) lose("spec.plugins.ssh: no counterpart");
+    if (job_.scope != model::Scope::kPod) {
+      for (const std::string& task : in_place_) {
+        lose(fmt::format(
+            "restarts in place of {}: a failure of it now restarts all that the annotation names", task));
+      }
+    }
     for (const char* key : {"networkTopology", "runningEstimate"}) {
       if (kube::find(source_, {"spec", key}) != nullptr) lose(fmt::format("spec.{}: no counterpart", key));
     }
@@ -237,6 +252,7 @@ class Reading {
   const json::object& source_;
   Portable job_;
   std::vector<Completes> completes_;
+  std::vector<std::string> in_place_;  // tasks whose containers the node restarts
 };
 
 }  // namespace

@@ -67,14 +67,26 @@ bool same_ignoring_case(std::string_view a, std::string_view b) {
   });
 }
 
-// A field by which a manifest without a kind gives itself away.
+// The fields by which a manifest without a kind gives itself away.
+struct Telltale {
+  std::string_view field;  // of spec
+  std::string_view meant;
+};
+constexpr Telltale kTelltales[] = {
+    {"tfReplicaSpecs", "kubeflow.org/v1 TFJob"},
+    {"replicaSpecs", "batch.tensorstack.dev/v1beta1 TensorFlowTrainingJob"},
+    {"runMode", "batch.tensorstack.dev/v1beta1 TensorFlowTrainingJob"},
+    {"tensorboardSpec", "batch.tensorstack.dev/v1beta1 TensorFlowTrainingJob"},
+    {"scheduler", "batch.tensorstack.dev/v1beta1 TensorFlowTrainingJob"},
+    {"tasks", "batch.volcano.sh/v1alpha1 Job"},
+};
+
 std::string hint_for(const json::object& body) {
-  if (kube::find(body, {"spec", "tfReplicaSpecs"}) != nullptr)
-    return "; with tfReplicaSpecs: kubeflow.org/v1, TFJob";
-  if (kube::find(body, {"spec", "replicaSpecs"}) != nullptr) {
-    return "; with replicaSpecs: batch.tensorstack.dev/v1beta1, TensorFlowTrainingJob";
+  for (const Telltale& telltale : kTelltales) {
+    if (kube::find(body, {"spec", telltale.field}) != nullptr) {
+      return fmt::format("; spec.{} belongs to a {}", telltale.field, telltale.meant);
+    }
   }
-  if (kube::find(body, {"spec", "tasks"}) != nullptr) return "; with tasks: batch.volcano.sh/v1alpha1, Job";
   return "";
 }
 

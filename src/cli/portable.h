@@ -40,7 +40,8 @@ struct Portable {
   json::object metadata;  // what a person would write; nothing that the API fills in
   std::vector<PortableRole> roles;
   model::Scope scope = model::Scope::kPod;
-  bool all_workers = false;  // succeeds when all workers have, not the first
+  bool all_workers = false;       // succeeds when all workers have, not the first
+  bool any_failure_ends = false;  // a replica that fails for good fails the job, whichever it is
   model::Cleanup cleanup = model::Cleanup::kNone;
   std::optional<int> restarts_max;
   std::optional<int64_t> deadline_seconds;

@@ -25,6 +25,7 @@ std::string any_of(const std::vector<std::string>& parts) {
   return text;
 }
 
+// What happens to the replica itself comes as a verb after "it".
 std::string in_words(Trigger trigger) {
   switch (trigger) {
     case Trigger::kFailed:
@@ -32,7 +33,7 @@ std::string in_words(Trigger trigger) {
     case Trigger::kDisrupted:
       return "it is evicted or lost";
     case Trigger::kDeleted:
-      return "somebody deletes it";
+      return "it is deleted by somebody";
     case Trigger::kPending:
       return "it is pending";
     case Trigger::kRoleCompleted:
@@ -45,6 +46,26 @@ std::string in_words(Trigger trigger) {
       return "anything happens to it";
   }
   return "";
+}
+
+std::string triggers_in_words(const std::vector<Trigger>& triggers) {
+  std::vector<std::string> parts;
+  for (Trigger trigger : triggers) {
+    std::string text = in_words(trigger);
+    if (!parts.empty() && text.starts_with("it ")) text = text.substr(3);
+    parts.push_back(std::move(text));
+  }
+  return any_of(parts);
+}
+
+std::string exits_in_words(const std::vector<model::ExitRange>& exits) {
+  std::vector<std::string> codes;
+  for (const model::ExitRange& range : exits) {
+    bool few = range.last - range.first <= 1;
+    for (int code = range.first; few && code <= range.last; ++code) codes.push_back(fmt::format("{}", code));
+    if (!few) codes.push_back(fmt::format("{} to {}", range.first, range.last));
+  }
+  return "exit code " + any_of(codes);
 }
 
 std::string in_words(const Action& action) {
@@ -78,21 +99,20 @@ std::string in_words(const Action& action) {
 }
 
 std::string condition_of(const Rule& rule) {
-  std::string text;
-  if (!rule.exits.empty()) {
-    std::vector<std::string> codes;
-    for (const model::ExitRange& range : rule.exits) {
-      codes.push_back(range.first == range.last ? fmt::format("{}", range.first)
-                                                : fmt::format("{} to {}", range.first, range.last));
-    }
-    text = "exit code " + any_of(codes);
-  } else {
-    std::vector<std::string> triggers;
-    for (Trigger trigger : rule.on) triggers.push_back(in_words(trigger));
-    text = any_of(triggers);
-  }
+  std::string text = rule.exits.empty() ? triggers_in_words(rule.on) : exits_in_words(rule.exits);
   if (rule.delay) text += fmt::format(" and {} have passed", format_duration(*rule.delay));
   return text;
+}
+
+// Whether the rules leave no failure unanswered as long as there are restarts left.
+bool answer_every_failure(const Role& role) {
+  for (const Rule& rule : role.rules) {
+    for (Trigger trigger : rule.on) {
+      bool failure = trigger == Trigger::kFailed || trigger == Trigger::kAny;
+      if (failure && rule.exits.empty() && !rule.delay) return true;
+    }
+  }
+  return false;
 }
 
 std::string success_of(const JobSpec& spec) {
@@ -119,14 +139,15 @@ std::string success_of(const JobSpec& spec) {
 }
 
 std::string budget_of(const JobSpec& spec) {
-  if (!spec.budget.restarts_max) return "without limit; the count is kept in the status";
-  int limit = *spec.budget.restarts_max;
-  std::string spent = spec.budget.spent_fails_job ? "the next failure then fails the job"
-                                                  : "a failure then counts as one that no rule restarts";
-  if (limit == 0)
-    return fmt::format("none: {}", spec.budget.spent_fails_job ? "the first failure fails the job" : spent);
-  return fmt::format("{} at most, all replicas together; {}. Evictions and deletions are not counted", limit,
-                     spent);
+  constexpr std::string_view kUncounted = "Evictions and deletions are not counted";
+  if (!spec.budget.restarts_max) return fmt::format("without limit. {}", kUncounted);
+  std::string_view then =
+      spec.budget.spent_fails_job
+          ? "the next failure fails the job"
+          : "after that the main replica's failure fails the job, and others stay as they are";
+  if (*spec.budget.restarts_max == 0) return fmt::format("none: {}. {}", then, kUncounted);
+  return fmt::format("{} at most, all replicas together; {}. {}", *spec.budget.restarts_max, then,
+                     kUncounted);
 }
 
 std::string cleanup_of(const JobSpec& spec) {
@@ -153,7 +174,7 @@ std::string dependencies_of(const JobSpec& spec, const Role& role) {
                      names.size() > 1 && !role.depends_on.any ? "are" : "is");
 }
 
-std::string_view title_of(model::GangScheduler scheduler) {
+std::string_view scheduler_title(model::GangScheduler scheduler) {
   switch (scheduler) {
     case model::GangScheduler::kVolcano:
       return "Volcano";
@@ -169,6 +190,22 @@ std::string_view title_of(model::GangScheduler scheduler) {
 
 }  // namespace
 
+std::string_view kind_title(model::CompanionKind kind) {
+  switch (kind) {
+    case model::CompanionKind::kService:
+      return "Service";
+    case model::CompanionKind::kConfigMap:
+      return "ConfigMap";
+    case model::CompanionKind::kSecret:
+      return "Secret";
+    case model::CompanionKind::kNetworkPolicy:
+      return "NetworkPolicy";
+    case model::CompanionKind::kPersistentVolumeClaim:
+      return "PersistentVolumeClaim";
+  }
+  return "";
+}
+
 std::string replica_label(const JobSpec& spec, model::ReplicaId id) {
   return fmt::format("{}-{}", spec.roles.at(static_cast<size_t>(id.role)).name, id.index);
 }
@@ -178,6 +215,7 @@ std::vector<std::string> replica_rules(const JobSpec& spec, const Role& role) {
   if (role.restarts_in_place) lines.push_back("its container is restarted in place by the node, and counted");
   if (role.runs_forever) lines.push_back("it ends well: the replica starts again, for it is to run always");
   for (const Rule& rule : role.rules) lines.push_back(condition_of(rule) + ": " + in_words(rule.action));
+  if (answer_every_failure(role)) return lines;
   std::string rest = lines.empty() ? "it fails" : "any other failure";
   if (role.otherwise_main) {
     const auto* main = std::get_if<model::MainReplica>(&spec.success);
@@ -221,7 +259,7 @@ std::vector<JobRule> job_rules(const JobSpec& spec) {
 std::string gang_in_words(const JobSpec& spec) {
   if (!spec.gang) return "";
   const model::Gang& gang = *spec.gang;
-  std::string text = fmt::format("PodGroup {} of {}: ", gang.name, title_of(gang.scheduler));
+  std::string text = fmt::format("PodGroup {} of {}: ", gang.name, scheduler_title(gang.scheduler));
   text += gang.owned ? fmt::format("{} pods start together or not at all", gang.min_member)
                      : std::string("made by you, and left alone");
   if (!gang.queue.empty()) text += fmt::format("; queue {}", gang.queue);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/job_spec.h"
@@ -24,6 +25,9 @@ std::vector<JobRule> job_rules(const model::JobSpec& spec);
 
 // The gang in one sentence; "" when there is none.
 std::string gang_in_words(const model::JobSpec& spec);
+
+// "ConfigMap".
+std::string_view kind_title(model::CompanionKind kind);
 
 // "chief-0".
 std::string replica_label(const model::JobSpec& spec, model::ReplicaId id);

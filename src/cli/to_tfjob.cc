@@ -67,10 +67,8 @@ Result<json::object> to_tfjob(Portable& job) {
   if (job.all_workers) spec["successPolicy"] = "AllWorkers";
   spec["tfReplicaSpecs"] = std::move(roles);
   if (job.tensorboard) job.lost.push_back("spec.tensorboardSpec: make a TensorBoard object of its own");
-  if (job.kind == kube::kT9kJobs.kind) {
-    job.lost.push_back(
-        "failures: a replica that fails for good fails a TFJob, whichever it is; before, only the main one "
-        "did");
+  if (!job.any_failure_ends) {
+    job.lost.push_back("failures: a replica that fails for good fails a TFJob, whichever it is");
   }
   return json::object{{"apiVersion", kube::jview(kube::kTfJobs.api_version())},
                       {"kind", kube::jview(kube::kTfJobs.kind)},

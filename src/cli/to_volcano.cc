@@ -169,7 +169,6 @@ void tell_losses(Portable& job) {
 }  // namespace
 
 Result<json::object> to_volcano(Portable& job) {
-  bool any_failure_ends = job.kind == kube::kTfJobs.kind;
   std::string main = job.leader() != nullptr ? job.leader()->name : "worker";
   json::array tasks;
   int total = 0;
@@ -179,7 +178,7 @@ Result<json::object> to_volcano(Portable& job) {
         kube::jview(pod_restart_policy(job, role.restart));
     bool is_main = role.name == main;
     json::object task{{"name", kube::jview(role.name)}, {"replicas", role.replicas}};
-    json::array policies = policies_of(job, role, is_main, any_failure_ends || is_main);
+    json::array policies = policies_of(job, role, is_main, job.any_failure_ends || is_main);
     if (!policies.empty()) task["policies"] = std::move(policies);
     task["template"] = role.pod_template;
     tasks.push_back(std::move(task));

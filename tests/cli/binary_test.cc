@@ -1,0 +1,67 @@
+// The binary itself: that arguments, standard input and the exit status get through.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+
+namespace trainyard::cli_suite {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Ran {
+  std::string out;
+  int status = -1;
+};
+
+Ran run_shell(const std::string& command) {
+  Ran ran;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return ran;
+  char buffer[4096];
+  for (size_t n = 0; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) ran.out.append(buffer, n);
+  int status = pclose(pipe);
+  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ran;
+}
+
+const std::string kBinary = TRAINYARD_BINARY;
+const std::string kExamples = TRAINYARD_SOURCE_DIR "/examples";
+
+TEST(Binary, ExitStatusTellsWhoseFaultItIs) {
+  EXPECT_EQ(run_shell(kBinary + " validate " + kExamples).status, 0);
+  EXPECT_EQ(run_shell("echo 'kind: Pod' | " + kBinary + " validate - 2>&1").status, 1);
+  EXPECT_EQ(run_shell(kBinary + " validate /no/such/file 2>&1").status, 1);
+  EXPECT_EQ(run_shell(kBinary + " vaildate x 2>&1").status, 2);
+  EXPECT_EQ(run_shell(kBinary + " 2>&1").status, 2);
+}
+
+TEST(Binary, ErrorsGoToStandardError) {
+  EXPECT_EQ(run_shell(kBinary + " validate /no/such/file 2>/dev/null").out, "");
+  EXPECT_THAT(run_shell(kBinary + " validate /no/such/file 2>&1 >/dev/null").out,
+              HasSubstr("/no/such/file: cannot be read: No such file or directory"));
+}
+
+TEST(Binary, ThereIsNoColourInAPipe) {
+  EXPECT_EQ(run_shell(kBinary + " explain " + kExamples + "/tfjob.yaml").out.find('\x1b'), std::string::npos);
+}
+
+TEST(Binary, VersionIsThatOfTheProject) {
+  EXPECT_EQ(run_shell(kBinary + " version").out, "trainyard 0.1.0\n");
+}
+
+TEST(Binary, CompletionForBashIsAcceptedByBash) {
+  Ran ran = run_shell(
+      "bash -c 'source <(" + kBinary +
+      " completion bash); COMP_WORDS=(trainyard co); COMP_CWORD=1; _trainyard; echo ${COMPREPLY[@]}'");
+  EXPECT_EQ(ran.out, "convert completion\n");
+  ran = run_shell("bash -c 'source <(" + kBinary +
+                  " completion bash); COMP_WORDS=(trainyard convert --to \"\"); COMP_CWORD=3; _trainyard; "
+                  "echo ${COMPREPLY[@]}'");
+  EXPECT_EQ(ran.out, "tfjob t9k volcano\n");
+}
+
+}  // namespace
+}  // namespace trainyard::cli_suite

@@ -1,0 +1,114 @@
+// Every manifest of tests/golden, through every command, compared with the transcript
+// beside it. TRAINYARD_REWRITE=1 writes the transcripts anew; read the diff then.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "session.h"
+
+namespace trainyard::cli_suite {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+std::vector<std::string> manifests() {
+  fs::current_path(fs::path(TRAINYARD_SOURCE_DIR) / "tests/golden");
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::recursive_directory_iterator(".")) {
+    if (entry.path().extension() == ".yaml")
+      paths.push_back(entry.path().lexically_normal().generic_string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// A first line "# options: --gang-scheduler-name volcano" is for validate and explain.
+Words options_of(const std::string& manifest) {
+  std::string text = read_text(manifest);
+  const std::string mark = "# options: ";
+  Words options;
+  if (!text.starts_with(mark)) return options;
+  std::istringstream words(text.substr(mark.size(), text.find('\n') - mark.size()));
+  for (std::string word; words >> word;) options.push_back(word);
+  return options;
+}
+
+std::string all_transcripts(const std::string& manifest) {
+  Words options = options_of(manifest);
+  auto with = [&](Words words) {
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back(manifest);
+    return words;
+  };
+  const std::string now = "2026-01-01T00:00:00Z";
+  std::string text = transcript(with({"validate"}));
+  text += "\n" + transcript(with({"explain", "--now", now}));
+  bool is_fragment = manifest.starts_with("fragments/");
+  if (is_fragment) return text;
+  text += "\n" + transcript(with({"explain", "-o", "yaml"}));
+  for (const char* target : {"tfjob", "t9k", "volcano"}) {
+    text += "\n" + transcript({"convert", "--to", target, manifest});
+  }
+  return text;
+}
+
+class Golden : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Golden, TranscriptIsAsRecorded) {
+  std::string golden = GetParam().substr(0, GetParam().size() - 5) + ".txt";
+  std::string actual = all_transcripts(GetParam());
+  if (rewriting()) write_text(golden, actual);
+  ASSERT_TRUE(fs::exists(golden)) << "no transcript; TRAINYARD_REWRITE=1 makes one";
+  EXPECT_EQ(read_text(golden), actual)
+      << "if this is meant: TRAINYARD_REWRITE=1 ctest -R cli_suite, then git diff";
+}
+
+INSTANTIATE_TEST_SUITE_P(Manifests, Golden, ::testing::ValuesIn(manifests()),
+                         [](const ::testing::TestParamInfo<std::string>& info) {
+                           std::string name = info.param;
+                           for (char& c : name) {
+                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+                           }
+                           return name;
+                         });
+
+// What is written in another dialect is valid there, and means the same again when it
+// comes back: names, replicas and images survive the round trip.
+TEST_P(Golden, ConvertedManifestsAreValid) {
+  if (GetParam().starts_with("fragments/")) return;
+  for (const char* target : {"tfjob", "t9k", "volcano"}) {
+    Session converted = run_session({"convert", "--to", target, GetParam()});
+    if (converted.status != 0) continue;  // its golden file shows why
+    Session validated = run_session({"validate", "-"}, converted.out);
+    EXPECT_EQ(validated.status, 0) << target << ":\n" << validated.err << converted.out;
+    Session again = run_session({"convert", "--to", target, "-"}, converted.out);
+    EXPECT_EQ(again.status, 0) << again.err;
+  }
+}
+
+TEST(GoldenFiles, EveryTranscriptHasItsManifest) {
+  std::vector<std::string> paths = manifests();
+  std::set<std::string> known(paths.begin(), paths.end());
+  for (const auto& entry : fs::recursive_directory_iterator(".")) {
+    if (entry.path().extension() != ".txt") continue;
+    std::string manifest = entry.path().lexically_normal().replace_extension(".yaml").generic_string();
+    EXPECT_TRUE(known.contains(manifest)) << entry.path() << " is a transcript of nothing";
+  }
+}
+
+TEST(Examples, AreValidInEveryDialect) {
+  fs::current_path(TRAINYARD_SOURCE_DIR);
+  Session session = run_session({"validate", "examples"});
+  EXPECT_EQ(session.status, 0) << session.err;
+  EXPECT_EQ(session.out,
+            "examples/t9k.yaml:2: TensorFlowTrainingJob mnist: valid\n"
+            "examples/tfjob.yaml:2: TFJob mnist: valid\n"
+            "examples/volcano.yaml:2: Job mnist: valid\n");
+}
+
+}  // namespace
+}  // namespace trainyard::cli_suite
