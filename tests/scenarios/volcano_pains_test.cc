@@ -167,6 +167,34 @@ TEST(Volcano, V3357_ANameIsUsedAgainWhileOldPodsEnd) {
   EXPECT_EQ(yard.phase(), "Running");
 }
 
+// What pods of the old job do while they end is nothing to the new one.
+TEST(Volcano, V1241_PodsOfTheOldJobCountForNothing) {
+  Yard yard;
+  start(yard, vcjob("worker 2", "maxRetry: 1\n  " + std::string(kRestartAll)));
+  yard.slow_nodes();
+  yard.delete_job();
+  yard.submit(vcjob("worker 2", "maxRetry: 1\n  " + std::string(kRestartAll))).gang_is("Inqueue");
+  yard.let("worker-0 Failed 143; worker-1 Failed 143").let("* gone").after(5);
+  EXPECT_EQ(yard.pods(), "worker-0 Pending, worker-1 Pending");
+  EXPECT_EQ(yard.status({"retryCount"}), "");
+  yard.let("* Running");
+  EXPECT_EQ(yard.phase(), "Running");
+}
+
+// A task that waits for another is not stuck when its name was used before.
+TEST(Volcano, V2284_DependsOnAfterANameWasUsedBefore) {
+  Yard yard;
+  std::string job = vcjob("ps 1, worker 1 {dependsOn: {name: [ps]}}");
+  yard.submit(job).gang_is("Inqueue").let("ps-0 Ready").let("worker-0 Running");
+  yard.slow_nodes();
+  yard.delete_job();
+  yard.submit(job).gang_is("Inqueue").let("ps-0 gone").after(5);
+  EXPECT_EQ(yard.pods(), "ps-0 Pending, worker-0 Running leaving");
+  yard.let("ps-0 Ready");
+  yard.let("worker-0 gone").after(5);
+  EXPECT_EQ(yard.pods(), "ps-0 Running, worker-0 Pending");
+}
+
 TEST(Volcano, V4964_TheThousandthJobHasAStatus) {
   Yard yard;
   for (int i = 0; i < 1000; ++i) {
