@@ -29,7 +29,7 @@ TEST(Kubeflow, S32_Defaults) {
   EXPECT_EQ(spec.roles[0].title, "Worker");
   EXPECT_EQ(spec.roles[0].replicas, 1);
   EXPECT_EQ(kube::text_at(*spec.source, {"spec", "tfReplicaSpecs", "Worker", "restartPolicy"}), "Never");
-  // Differs: theirs is None (clean-pod-policy-default).
+  // Differs: theirs is None (0003-clean-pod-policy-default.md).
   EXPECT_EQ(kube::text_at(*spec.source, {"spec", "runPolicy", "cleanPodPolicy"}), "Running");
   EXPECT_EQ(lowered(dialect::tfjob(), tfjob("Worker 1", "cleanPodPolicy: All")).cleanup,
             model::Cleanup::kAll);
@@ -77,7 +77,7 @@ TEST(Kubeflow, S33_Validation) {
   }
 }
 
-// Differs: services go with the job unless the policy is None (services-at-the-end).
+// Differs: services go with the job unless the policy is None (0010-services-end-with-the-job.md).
 TEST(Kubeflow, S34_DeletePodsAndServices) {
   struct Row {
     std::string_view policy, ending, pods, services;
@@ -160,7 +160,7 @@ TEST(Kubeflow, S38_ManagedBy) {
 }
 
 // Differs: theirs counts it as failed, and so the job fails; ours counts it as no longer active
-// and makes it again when it is gone (deleted-pods-are-made-again).
+// and makes it again when it is gone (0006-deleted-pods-come-back.md).
 TEST(Kubeflow, S39_ARunningPodThatIsBeingDeleted) {
   Yard yard;
   yard.submit(tfjob("Worker 2")).let("* Running").let("worker-1 leaves");
@@ -197,7 +197,7 @@ TEST(Kubeflow, S40_Slots) {
 }
 
 // Differs: theirs makes pods for unknown role names and then ignores them; ours refuses them,
-// and a pod of the job's that belongs to no role of its goes (refuse-what-cannot-work).
+// and a pod of the job's that belongs to no role of its goes (0013-refused-manifests.md).
 TEST(Kubeflow, S41_PodsByType) {
   Yard yard;
   yard.submit(tfjob("Worker 2, PS 1")).let("ps-0 Running; worker-0 Running");
@@ -229,7 +229,7 @@ TEST(Kubeflow, S42_ConditionsReplaceOneAnother) {
 }
 
 // Differs: of 128 and 139, which theirs retries, ours takes as permanent what the documents
-// list so; 42 is TensorFlow's own word for "start me again" (exit-codes).
+// list so; 42 is TensorFlow's own word for "start me again" (0002-exit-codes.md).
 TEST(Kubeflow, S43_ExitCodes) {
   struct Row {
     int code;
@@ -278,7 +278,7 @@ TEST(Kubeflow, S45_WhenTheTimeToLiveEnds) {
   EXPECT_FALSE(yard.plan().wake.has_value());
 }
 
-// The event keeps the older name, as users' documents have it (event-names).
+// The event keeps the older name, as users' documents have it (0009-template-restart-policy.md).
 TEST(Kubeflow, S46_AnotherScheduler) {
   struct Row {
     std::string_view scheduler, events;

@@ -81,7 +81,7 @@ TEST(KubeflowEndToEnd, E04_AFailureForGoodBesideARestart) {
             "True TFJobFailed: TFJob ns/j has failed because 1 PS replica(s) failed.");
 }
 
-// A resume that comes while pods still end waits for them (resume-waits).
+// A resume that comes while pods still end waits for them (0015-resume-starts-over.md).
 TEST(KubeflowEndToEnd, E05_ResumeWhilePodsStillEnd) {
   Yard yard;
   yard.submit(tfjob("Worker 2")).let("* Running");

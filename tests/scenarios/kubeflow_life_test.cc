@@ -94,7 +94,7 @@ TEST(Kubeflow, S05_WhatIsMissingIsMade) {
 }
 
 // Differs: with one of six running theirs is Running already; ours is when all have started
-// (docs/decisions, running-means-all).
+// (docs/decisions/0008-running-means-all-started.md).
 TEST(Kubeflow, S06_OneWorkerRunning) {
   expect_normal({"Worker 4, PS 2", "worker-3 ps-1", "worker-0 Running; worker-1 Pending", 2,
                  "PS, Worker active=1", "Created=True"});
@@ -195,7 +195,7 @@ TEST(Kubeflow, S13_TemplateLabelsAndAnnotationsAreCopied) {
 }
 
 // Worker 0 has succeeded; the table says what the other pods do. Differs: services go with
-// the job unless the policy is None, and not only together with a pod (services-at-the-end).
+// the job unless the policy is None, and not only together with a pod (0010-services-end-with-the-job.md).
 TEST(Kubeflow, S14_CleanupOnSuccess) {
   struct Row {
     std::string_view policy, others, pods, services;
@@ -221,7 +221,7 @@ TEST(Kubeflow, S14_CleanupOnSuccess) {
 }
 
 // Differs: without a policy ours is Running, as the documents of the API say; theirs acts as
-// None (clean-pod-policy-default). A flag of the operator sets another default.
+// None (0003-clean-pod-policy-default.md). A flag of the operator sets another default.
 TEST(Kubeflow, S14_CleanupByDefault) {
   Yard yard;
   yard.submit(tfjob("Worker 2")).let("* Running").let("worker-0 Succeeded");

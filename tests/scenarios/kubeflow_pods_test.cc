@@ -22,7 +22,7 @@ std::string config_of(const std::string& yaml, std::string_view role, const dial
 }
 
 // Differs: the evaluator is not in the cluster, where it would hang a chief that waits for
-// all of it; a switch puts it there as theirs does (evaluator-outside-cluster).
+// all of it; a switch puts it there as theirs does (0007-evaluator-out-of-cluster.md).
 TEST(Kubeflow, S20_TfConfig) {
   dialect::Settings domain{.cluster_domain = "tf.training.org"};
   EXPECT_EQ(config_of(tfjob("Worker 1"), "worker"), "");
@@ -149,7 +149,7 @@ TEST(Kubeflow, S27_Worker0Completed) {
 }
 
 // Differs: a success that is there wins over failures seen beside it, and the job then says
-// one thing only (success-before-failure); theirs says Succeeded and Failed at once.
+// one thing only (0017-success-wins.md); theirs says Succeeded and Failed at once.
 TEST(Kubeflow, S28_StatusTable) {
   for (const StatusRow& row : {
            StatusRow{"Chief 1", "", "chief-0 Succeeded", kSucceeded},

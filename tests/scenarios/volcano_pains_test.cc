@@ -27,7 +27,7 @@ void start_again(Yard& yard) {
   yard.let("* Running");
 }
 
-// Differs: resumes are not charged to maxRetry (volcano-what-is-charged).
+// Differs: resumes are not charged to maxRetry (0014-volcano-differences.md).
 TEST(Volcano, V3067_SuspendAndResumeDoNotSpendRetries) {
   Yard yard;
   start(yard, vcjob("worker 2", "maxRetry: 3"));
@@ -43,7 +43,7 @@ TEST(Volcano, V3067_SuspendAndResumeDoNotSpendRetries) {
   EXPECT_EQ(yard.status({"retryCount"}), "");
 }
 
-// Differs: evictions are not charged to maxRetry (volcano-what-is-charged).
+// Differs: evictions are not charged to maxRetry (0014-volcano-differences.md).
 TEST(Volcano, V2560_EvictionsDoNotSpendRetries) {
   Yard yard;
   start(yard, vcjob("worker 2", "maxRetry: 2\n  " + std::string(kRestartAll)));
@@ -63,7 +63,7 @@ TEST(Volcano, V2560_EvictionsDoNotSpendRetries) {
 }
 
 // Differs: a pod that ends because it was preempted is evicted, and never a failure first
-// (preempted-is-evicted).
+// (0005-disruption-is-not-charged.md).
 TEST(Volcano, V5885_APreemptedPodIsEvictedNotFailed) {
   Yard yard;
   start(yard, vcjob("worker 2",
@@ -77,7 +77,7 @@ TEST(Volcano, V5885_APreemptedPodIsEvictedNotFailed) {
   EXPECT_EQ(yard.phase(), "Terminated");
 }
 
-// Differs: pods that stay after the end are still counted (volcano-counts-at-the-end).
+// Differs: pods that stay after the end are still counted (0014-volcano-differences.md).
 TEST(Volcano, V4616_CountsOutliveTheEnd) {
   Yard yard;
   start(yard, vcjob("ps 1, worker 2", "minSuccess: 2"));
@@ -205,7 +205,7 @@ TEST(Volcano, V4964_TheThousandthJobHasAStatus) {
   EXPECT_EQ(yard.phase(), "Pending");
 }
 
-// Differs: a gang does not count those that wait for others of it (volcano-depends-on).
+// Differs: a gang does not count those that wait for others of it (0014-volcano-differences.md).
 TEST(Volcano, V2944_DependsOnAndGangDoNotWaitForEachOther) {
   Yard yard;
   yard.submit(vcjob("ps 1, worker 2 {dependsOn: {name: [ps]}}", "minAvailable: 3"));
