@@ -71,7 +71,7 @@ std::vector<Output> Watcher::on_list(const Result<Reply>& reply, Time now) {
 }
 
 std::vector<Output> Watcher::on_event(const WatchEvent& event, Time) {
-  if (stale_ || state_ != State::kWatching) return {};
+  if (state_ != State::kWatching) return {};
   pause_ = Duration{0};
   heard_ = true;
   version_ = std::max(version_, kube::version_of(*event.object));
@@ -88,9 +88,9 @@ std::vector<Output> Watcher::on_event(const WatchEvent& event, Time) {
 }
 
 void Watcher::on_closed(const std::optional<Error>& error, Time now) {
-  CHECK(asked_);
+  // The end of a watch that was given up already.
+  if (!asked_ || state_ != State::kWatching) return;
   asked_ = false;
-  if (stale_) return start_over();
   // A watch that ends as soon as it is opened must not be opened without a pause.
   bool pauses = !heard_;
   if (error) {
@@ -103,11 +103,12 @@ void Watcher::on_closed(const std::optional<Error>& error, Time now) {
 
 void Watcher::relist(Time now) {
   not_before_ = std::min(not_before_, now);
-  if (asked_) {
+  if (asked_ && state_ == State::kListing) {
     stale_ = true;
-  } else {
-    start_over();
+    return;
   }
+  asked_ = false;
+  start_over();
 }
 
 }  // namespace trainyard::client

@@ -64,8 +64,9 @@ class Watcher {
  public:
   explicit Watcher(Stream stream) : stream_(std::move(stream)) {}
 
-  // The list or watch to send now. Given once; then one of the calls below must follow
-  // before there is another. nullopt: one is under way, or it is not yet time.
+  // The list or watch to send now. Given once; a list must be answered before there is
+  // another. It takes the place of a watch that is still open: that one may be closed, and
+  // what it still tells is ignored. nullopt: one is under way, or it is not yet time.
   std::optional<kube::Request> ask(Time now);
   // When ask() will have something, as far as time alone decides.
   std::optional<Time> next_ask() const;
@@ -76,7 +77,7 @@ class Watcher {
   std::vector<Output> on_event(const WatchEvent& event, Time now);
   // The watch ended, by itself or with an error (kGone among them).
   void on_closed(const std::optional<Error>& error, Time now);
-  // Lists again as soon as possible; events of the watch still open are ignored from now on.
+  // Lists again as soon as possible: what is under way now counts for nothing any more.
   void relist(Time now);
 
   const Stream& stream() const { return stream_; }
@@ -92,7 +93,7 @@ class Watcher {
   // State.
   State state_ = State::kEmpty;
   bool asked_ = false;  // an answer is due
-  bool stale_ = false;  // ... and it will be thrown away
+  bool stale_ = false;  // ... to a list, and it will be thrown away
   Time not_before_;
   Duration pause_{0};
   std::vector<Object> pages_;

@@ -51,8 +51,8 @@ class Lease {
   // State.
   Asked asked_ = Asked::kNothing;
   Time next_;
-  client::Object seen_;   // as last read or written; null: never
-  Time seen_at_;          // when it was first seen like this
+  client::Object seen_;  // as last read or written; null: never
+  Time seen_at_;         // when it was first seen like this
   int unchanged_reads_ = 0;
   bool certain_ = false;  // seen_ is what the server has, as far as we know
   bool absent_ = false;   // known not to exist

@@ -78,7 +78,8 @@ class Operator {
   Operator& operator=(const Operator&) = delete;
 
   const std::vector<client::Stream>& streams() const { return view_.streams; }
-  // Each wanted request once; it must be answered before the stream has another.
+  // Each wanted request once. A list must be answered; a request for a stream whose watch
+  // is still open takes its place, so that watch may be closed.
   std::vector<StreamRequest> requests(Time now);
   void on_list(int stream, const Result<client::Reply>& reply, Time now);
   void on_event(int stream, const client::WatchEvent& event, Time now);

@@ -217,6 +217,11 @@ Error Writer::not_ours(const kube::Resource& resource, const json::object& found
                                                  text_at(*owner, {"kind"}), text_at(*owner, {"name"}))};
 }
 
+bool Writer::still_there(const kube::Resource& resource, const std::string& name, const std::string& uid) {
+  Result<Object> live = client::get(c_.client, resource, c_.key.ns, name);
+  return live.ok() ? kube::uid_of(**live) == uid : live.error().kind != ErrorKind::kNotFound;
+}
+
 Result<bool> Writer::remove(const kube::Resource& resource, int stream, const std::string& name,
                             const std::string& uid) {
   if (std::optional<Error> error = prove_fresh()) return *error;
@@ -226,8 +231,9 @@ Result<bool> Writer::remove(const kube::Resource& resource, int stream, const st
   Result<Done> removed = client::remove(c_.client, resource, c_.key.ns, name, std::move(options));
   if (!removed.ok()) {
     ErrorKind kind = removed.error().kind;
-    // Gone, or another object by now: either way the one that was meant is no more.
     if (kind != ErrorKind::kNotFound && kind != ErrorKind::kConflict) return removed.error();
+    // Gone, or another object by now: either way the one that was meant is no more.
+    if (kind == ErrorKind::kConflict && still_there(resource, name, uid)) return removed.error();
   }
   expect_gone(stream, name, uid);
   return removed.ok();

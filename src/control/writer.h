@@ -52,6 +52,7 @@ class Writer {
   Result<bool> take_back(const kube::Resource& resource, int stream, const json::object& wanted,
                          const json::object& found);
   Result<bool> update(const kube::Resource& resource, int stream, json::object body);
+  bool still_there(const kube::Resource& resource, const std::string& name, const std::string& uid);
   bool is_same_replica(const json::object& wanted, const json::object& found) const;
   Error not_ours(const kube::Resource& resource, const json::object& found) const;
 

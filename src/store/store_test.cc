@@ -179,7 +179,8 @@ TEST(StoreTest, ForegroundGoesDownTheTree) {
   }
   EXPECT_TRUE(store.everything().empty());
   std::string order;
-  for (const WatchEvent& event : *store.events_since(kube::kConfigMaps, 0)) {
+  std::vector<WatchEvent> events = store.events_since(kube::kConfigMaps, 0).value();
+  for (const WatchEvent& event : events) {
     if (event.kind == ChangeKind::kDeleted) order += fmt::format("{} ", kube::name_of(*event.object));
   }
   EXPECT_EQ(order, "leaf middle top ");

@@ -1,0 +1,88 @@
+#include "control/apply.h"
+
+#include "control/testing.h"
+
+namespace trainyard::control::testing {
+namespace {
+
+json::object bare_pod(std::string_view name) {
+  return {{"metadata", json::object{{"name", name}}}, {"spec", json::object{{"nodeName", "n"}}}};
+}
+
+TEST(ApplyTest, SomebodyElsesPodIsNeverTouched) {
+  Yard yard;
+  ASSERT_TRUE(yard.store.create(kube::kPods, "ns", bare_pod("j-worker-0"), yard.now).ok());
+  yard.submit("j", {{"workers", 1}});
+  yard.pass(seconds(300));
+  EXPECT_TRUE(yard.events("PodCreateFailed")
+                  .starts_with("pods \"j-worker-0\" already exists and does not belong to this job x"));
+  EXPECT_EQ(kube::controller_uid_of(*yard.find(kube::kPods, "j-worker-0")), "");
+  ASSERT_TRUE(yard.store.remove(kube::kPods, "ns", "j-worker-0", {.grace_seconds = 0}, yard.now).ok());
+  yard.pass(seconds(130));
+  EXPECT_NE(kube::controller_uid_of(*yard.find(kube::kPods, "j-worker-0")), "");
+}
+
+TEST(ApplyTest, APodOfAnEarlierJobIsWaitedForWithoutFuss) {
+  Yard yard;
+  yard.submit("j", {{"workers", 1}});
+  yard.settle();
+  json::object pod = *yard.find(kube::kPods, "j-worker-0");
+  pod["spec"].get_object()["nodeName"] = "n";
+  ASSERT_TRUE(yard.store.update(kube::kPods, "ns", pod, yard.now).ok());
+  yard.set_pod("j-worker-0", "Running");
+  yard.settle();
+  yard.remove(kToys, "j");
+  client::Object second = yard.submit("j", {{"workers", 1}});
+  yard.pass(seconds(30));
+  EXPECT_TRUE(kube::is_deleting(*yard.find(kube::kPods, "j-worker-0")));
+  EXPECT_EQ(yard.events("PodCreateFailed"), "");
+  ASSERT_TRUE(yard.store.remove(kube::kPods, "ns", "j-worker-0", {.grace_seconds = 0}, yard.now).ok());
+  yard.settle();
+  EXPECT_EQ(kube::controller_uid_of(*yard.find(kube::kPods, "j-worker-0")), kube::uid_of(*second));
+}
+
+TEST(ApplyTest, StrippedPodsAreTakenBack) {
+  for (bool labels : {true, false}) {
+    Yard yard;
+    client::Object job = yard.submit("j", {{"workers", 1}});
+    yard.settle();
+    json::object pod = *yard.find(kube::kPods, "j-worker-0");
+    std::string uid(kube::uid_of(pod));
+    pod["metadata"].get_object().erase(labels ? "labels" : "ownerReferences");
+    ASSERT_TRUE(yard.store.update(kube::kPods, "ns", pod, yard.now).ok());
+    yard.pass(seconds(60));
+    client::Object mended = yard.find(kube::kPods, "j-worker-0");
+    EXPECT_EQ(kube::uid_of(*mended), uid);
+    EXPECT_EQ(kube::label_of(*mended, "toy"), "j");
+    EXPECT_EQ(kube::controller_uid_of(*mended), kube::uid_of(*job));
+  }
+}
+
+TEST(ApplyTest, CompanionsAreMarkedAndBroughtUpToDate) {
+  Yard yard;
+  yard.submit("j", {{"workers", 1}, {"companion", true}});
+  yard.settle();
+  json::object secret = *yard.find(kube::kSecrets, "j-keys");
+  EXPECT_EQ(kube::label_of(secret, kCompanionLabel), "true");
+  EXPECT_EQ(kube::annotation_of(secret, dialect::kDigestAnnotation), "7");
+  secret["metadata"].get_object()["annotations"] =
+      json::object{{"trainyard.dev/digest", "6"}, {"mine", "stays"}};
+  secret["data"] = json::object{{"key", "old"}};
+  ASSERT_TRUE(yard.store.update(kube::kSecrets, "ns", secret, yard.now).ok());
+  yard.settle();
+  client::Object mended = yard.find(kube::kSecrets, "j-keys");
+  EXPECT_EQ(kube::annotation_of(*mended, dialect::kDigestAnnotation), "7");
+  EXPECT_EQ(kube::annotation_of(*mended, "mine"), "stays");
+  EXPECT_NE(kube::text_at(*mended, {"data", "key"}), "old");
+}
+
+TEST(ApplyTest, UnknownFieldsOfTheJobSurviveEveryWrite) {
+  Yard yard;
+  json::object spec{{"workers", 1}, {"hold", true}, {"unheardOf", json::object{{"deep", json::array{1, 2}}}}};
+  yard.submit("j", spec);
+  yard.settle();
+  EXPECT_EQ(yard.find(kToys, "j")->at("spec"), json::value(spec));
+}
+
+}  // namespace
+}  // namespace trainyard::control::testing

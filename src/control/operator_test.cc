@@ -1,0 +1,310 @@
+#include "control/operator.h"
+
+#include "control/testing.h"
+
+namespace trainyard::control::testing {
+namespace {
+
+TEST(OperatorTest, RunsAJobToItsEndAndIsThenSilent) {
+  Yard yard;
+  yard.submit("j", {{"workers", 2}});
+  yard.settle();
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0 j-worker-1");
+  EXPECT_EQ(yard.names(kube::kServices), "j-worker-0 j-worker-1");
+  EXPECT_EQ(yard.phase(), "Starting");
+  yard.set_pod("j-worker-0", "Running");
+  yard.set_pod("j-worker-1", "Running");
+  yard.settle();
+  EXPECT_EQ(yard.phase(), "Running");
+  yard.set_pod("j-worker-0", "Succeeded");
+  yard.set_pod("j-worker-1", "Succeeded");
+  yard.settle();
+  EXPECT_EQ(yard.phase(), "Finished");
+  EXPECT_EQ(yard.names(kube::kPods), "");
+  EXPECT_EQ(yard.op().counts().transitions, (Transition{.created = 1, .running = 1, .succeeded = 1}));
+  int writes = yard.tap.writes;
+  int64_t revision = yard.store.revision();
+  yard.pass(seconds(3600));
+  yard.start();
+  yard.pass(seconds(3600));
+  EXPECT_EQ(yard.tap.writes, writes);
+  EXPECT_EQ(yard.store.revision(), revision);
+}
+
+TEST(OperatorTest, ASteadyJobCostsNoWrites) {
+  Yard yard;
+  yard.submit("j", {{"workers", 2}, {"companion", true}, {"hold", true}});
+  yard.settle();
+  yard.set_pod("j-worker-0", "Running");
+  yard.set_pod("j-worker-1", "Running");
+  yard.settle();
+  EXPECT_EQ(yard.phase(), "Running");
+  EXPECT_EQ(yard.names(kube::kSecrets), "j-keys");
+  int writes = yard.tap.writes;
+  yard.start();
+  yard.pass(seconds(600));
+  EXPECT_EQ(yard.tap.writes, writes);
+}
+
+TEST(OperatorTest, EventsComeAfterTheWriteThatTheyTellOf) {
+  Yard yard;
+  yard.submit("j", {{"workers", 1}});
+  yard.settle();
+  EXPECT_EQ(yard.events("JobCreated"), " x1");
+  EXPECT_EQ(yard.events("PodCreated"), "j-worker-0 x1");
+}
+
+TEST(OperatorTest, ADeletedJobTakesEverythingWithItAndIsForgotten) {
+  Yard yard;
+  yard.submit("j", {{"workers", 2}, {"hold", true}});
+  yard.settle();
+  yard.remove(kToys, "j");
+  yard.pass(seconds(60));
+  EXPECT_EQ(yard.phase(), "gone");
+  EXPECT_EQ(yard.names(kube::kPods), "");
+  yard.submit("j", {{"workers", 1}});
+  yard.pass(seconds(60));
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
+}
+
+TEST(OperatorTest, AJobGoesWhenItsTimeIsOver) {
+  Yard yard;
+  yard.submit("j", {{"workers", 1}, {"ttl", 10}});
+  yard.settle();
+  yard.set_pod("j-worker-0", "Succeeded");
+  yard.settle();
+  EXPECT_EQ(yard.phase(), "Finished");
+  yard.pass(seconds(9));
+  EXPECT_EQ(yard.phase(), "Finished");
+  yard.pass(seconds(2));
+  EXPECT_EQ(yard.phase(), "gone");
+}
+
+TEST(OperatorTest, TheGangFollowsTheSpec) {
+  Yard yard;
+  yard.submit("j", {{"workers", 2}, {"gang", true}});
+  yard.settle();
+  json::object job = *yard.find(kToys, "j");
+  job["spec"].get_object()["workers"] = 3;
+  ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());
+  yard.settle();
+  EXPECT_EQ(kube::int_at(*yard.find(kube::kVolcanoPodGroups, "j"), {"spec", "minMember"}), 3);
+  int writes = yard.tap.writes;
+  yard.pass(seconds(60));
+  EXPECT_EQ(yard.tap.writes, writes);
+}
+
+TEST(OperatorTest, AnEndedPodThatIsGoneStillCounts) {
+  Yard yard;
+  yard.submit("j", {{"workers", 2}});
+  yard.settle();
+  yard.set_pod("j-worker-0", "Succeeded");
+  yard.remove(kube::kPods, "j-worker-0");
+  yard.settle();
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-1");
+  EXPECT_EQ(yard.op().view().caches[yard.op().view().dialects[0].pods].tombstone_count(), 0u);
+  yard.set_pod("j-worker-1", "Succeeded");
+  yard.settle();
+  EXPECT_EQ(yard.phase(), "Finished");
+}
+
+TEST(OperatorTest, AnInvalidJobIsToldOnceAndRecovers) {
+  Yard yard;
+  json::object job = *yard.submit("j", {{"workers", -1}});
+  yard.pass(seconds(600));
+  EXPECT_EQ(yard.events("InvalidSpec"), "spec.workers: Invalid value: -1: must not be negative x1");
+  EXPECT_EQ(yard.tap.writes, 0);
+  job["spec"].get_object()["workers"] = 1;
+  ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());
+  yard.settle();
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
+}
+
+TEST(OperatorTest, AnInvalidJobCanBeDeleted) {
+  Yard yard;
+  yard.submit("j", {{"workers", 1}, {"hold", true}});
+  yard.settle();
+  json::object job = *yard.find(kToys, "j");
+  job["spec"].get_object()["workers"] = -1;
+  ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());
+  yard.settle();
+  yard.remove(kToys, "j");
+  yard.pass(seconds(60));
+  EXPECT_EQ(yard.phase(), "gone");
+}
+
+// ---- old views -------------------------------------------------------------------
+
+TEST(OperatorTest, NothingIsMadeForAJobThatWasDeletedUnseen) {
+  Yard yard;
+  yard.submit("j", {{"workers", 2}});
+  yard.carry();
+  yard.carry();
+  yard.frozen = "toys";
+  yard.remove(kToys, "j");
+  yard.pass(seconds(5));
+  EXPECT_EQ(yard.names(kube::kPods), "");
+  yard.frozen = "";
+  yard.pass(seconds(60));
+  EXPECT_EQ(yard.names(kube::kPods), "");
+}
+
+TEST(OperatorTest, NothingIsMadeWithoutAStatusWriteOnAnOldView) {
+  Yard yard;
+  yard.submit("j", {{"workers", 1}});
+  yard.settle();
+  yard.frozen = "toys";
+  json::object job = *yard.find(kToys, "j");
+  job["spec"].get_object()["workers"] = 2;
+  ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());
+  yard.remove(kube::kPods, "j-worker-0");
+  yard.pass(seconds(5));
+  EXPECT_EQ(yard.names(kube::kPods), "");
+  yard.frozen = "";
+  yard.pass(seconds(60));
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0 j-worker-1");
+}
+
+TEST(OperatorTest, IsNotPlannedAgainBeforeItsWritesAreSeen) {
+  Yard yard;
+  yard.frozen = "pods";
+  yard.submit("j", {{"workers", 2}});
+  yard.settle();
+  int writes = yard.tap.writes;
+  json::object job = *yard.find(kToys, "j");
+  job["metadata"].get_object()["labels"] = json::object{{"touched", "yes"}};
+  ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());
+  yard.pass(seconds(5));
+  EXPECT_EQ(yard.tap.writes, writes);
+}
+
+// ---- failing writes --------------------------------------------------------------
+
+std::string outcome(Yard& yard) {
+  return fmt::format("{} pods [{}] services [{}]", yard.phase(), yard.names(kube::kPods),
+                     yard.names(kube::kServices));
+}
+
+TEST(OperatorTest, ReachesTheSameEndWhateverBecomesOfAnyOneWrite) {
+  enum class Blow { kCrashBefore, kCrashAfter, kConflict, kUnavailable, kLost, kLostApplied };
+  Yard healthy;
+  json::object spec{
+      {"workers", 2}, {"policy", "Restart"}, {"hold", true}, {"companion", true}, {"gang", true}};
+  healthy.submit("j", spec);
+  healthy.run_to_the_end();
+  std::string end = outcome(healthy);
+  EXPECT_EQ(end, "Finished pods [] services []");
+  for (Blow blow : {Blow::kCrashBefore, Blow::kCrashAfter, Blow::kConflict, Blow::kUnavailable, Blow::kLost,
+                    Blow::kLostApplied}) {
+    for (int at = 1; at <= healthy.tap.writes; ++at) {
+      Yard yard;
+      bool struck = false;
+      auto strikes = [&](int write) { return write == at && !std::exchange(struck, true); };
+      yard.tap.before = [&](int write, const kube::Request&) -> std::optional<Error> {
+        bool early = blow != Blow::kCrashAfter && blow != Blow::kLostApplied;
+        if (!early || !strikes(write)) return std::nullopt;
+        if (blow == Blow::kCrashBefore) throw Crash{};
+        if (blow == Blow::kConflict) return Error{ErrorKind::kConflict, "struck"};
+        if (blow == Blow::kUnavailable) return Error{ErrorKind::kUnavailable, "struck"};
+        return Error{ErrorKind::kUnknown, "struck"};
+      };
+      yard.tap.after = [&](int write, const kube::Request&) -> std::optional<Error> {
+        bool late = blow == Blow::kCrashAfter || blow == Blow::kLostApplied;
+        if (!late || !strikes(write)) return std::nullopt;
+        if (blow == Blow::kCrashAfter) throw Crash{};
+        return Error{ErrorKind::kUnknown, "struck"};
+      };
+      yard.submit("j", spec);
+      yard.run_to_the_end();
+      EXPECT_TRUE(struck);
+      EXPECT_EQ(outcome(yard), end) << "blow " << static_cast<int>(blow) << " at write " << at;
+      int writes = yard.tap.writes;
+      yard.pass(seconds(600));
+      EXPECT_EQ(yard.tap.writes, writes) << "blow " << static_cast<int>(blow) << " at write " << at;
+    }
+  }
+}
+
+TEST(OperatorTest, WhatIsForbiddenIsToldAndTriedAgainAfterAPause) {
+  Yard yard;
+  bool forbidden = true;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    if (forbidden && request.resource == kube::kPods) return Error{ErrorKind::kForbidden, "exceeded quota"};
+    return std::nullopt;
+  };
+  yard.submit("j", {{"workers", 1}});
+  yard.pass(seconds(600));
+  EXPECT_LT(yard.tap.writes, 20);
+  EXPECT_TRUE(yard.events("PodCreateFailed").starts_with("exceeded quota x"));
+  forbidden = false;
+  yard.pass(seconds(130));
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
+}
+
+TEST(OperatorTest, WhatIsRefusedForGoodIsNotTriedAgain) {
+  Yard yard;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    if (request.resource == kube::kPods) return Error{ErrorKind::kInvalid, "spec.containers: Required value"};
+    return std::nullopt;
+  };
+  yard.submit("j", {{"workers", 1}});
+  yard.pass(seconds(3600));
+  EXPECT_LT(yard.tap.writes, 6);
+  EXPECT_TRUE(yard.events("PodCreateFailed").starts_with("spec.containers: Required value"));
+}
+
+// ---- leaders ---------------------------------------------------------------------
+
+TEST(OperatorTest, OnlyTheLeaderWritesAndAnotherTakesOver) {
+  OperatorOptions options;
+  options.elects_leader = true;
+  options.lease_ns = "ns";
+  options.identity = "one";
+  Yard yard(options);
+  yard.pass(seconds(1));
+  EXPECT_TRUE(yard.op().leads(yard.now));
+  options.identity = "two";
+  Operator second({yard.tap, [] { return dialect::KeyPair{}; }, [&] { return yard.now; }}, {toy()}, options);
+  for (int i = 0; i < 30; ++i) {
+    yard.pass(seconds(1));
+    while (second.run_one(yard.now)) {
+    }
+    EXPECT_TRUE(yard.op().leads(yard.now));
+    EXPECT_FALSE(second.leads(yard.now));
+  }
+  int waited = 0;
+  while (!second.leads(yard.now) && waited < 60) {
+    yard.now = yard.now + seconds(1);
+    ++waited;
+    while (second.run_one(yard.now)) {
+    }
+    EXPECT_FALSE(yard.op().leads(yard.now) && second.leads(yard.now));
+  }
+  EXPECT_GE(waited, 14);
+  EXPECT_LE(waited, 20);
+  yard.submit("j", {{"workers", 1}});
+  yard.pass(seconds(1));
+  EXPECT_EQ(yard.names(kube::kPods), "");
+}
+
+TEST(OperatorTest, APassThatTakesTooLongWritesNoMore) {
+  OperatorOptions options;
+  options.elects_leader = true;
+  options.lease_ns = "ns";
+  Yard yard(options);
+  yard.settle();
+  yard.tap.after = [&](int, const kube::Request& request) -> std::optional<Error> {
+    if (request.resource == kube::kPods) yard.now = yard.now + kRenewWithin;
+    return std::nullopt;
+  };
+  yard.submit("j", {{"workers", 2}});
+  yard.carry();
+  yard.carry();
+  std::optional<Turn> turn = yard.op().run_one(yard.now);
+  ASSERT_TRUE(turn && turn->pass.error);
+  EXPECT_EQ(turn->pass.error->kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
+}
+
+}  // namespace
+}  // namespace trainyard::control::testing
