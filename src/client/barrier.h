@@ -85,6 +85,7 @@ std::vector<int> Barrier<Key>::take_overdue(const Key& key, Time now, const Cach
   auto found = expected_.find(key);
   if (found == expected_.end()) return {};
   for (Expected& e : found->second) {
+    e.since = std::min(e.since, now);  // the clock may have gone back
     if (e.since + kBarrierPatience > now) continue;
     e.lists = cache_of(e.stream).lists();
     e.since = now;

@@ -5,6 +5,8 @@
 namespace trainyard::client {
 
 std::optional<kube::Request> Watcher::ask(Time now) {
+  // No pause is that long: the clock went back.
+  if (not_before_ > now + kAbsentRetry) not_before_ = now;
   if (asked_ || now < not_before_) return std::nullopt;
   asked_ = true;
   stale_ = false;

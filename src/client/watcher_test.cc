@@ -106,6 +106,12 @@ TEST(WatcherTest, PausesGrowUntilSomethingIsHeard) {
   EXPECT_EQ(watcher.next_ask(), now + kRetryFirst);
 }
 
+TEST(WatcherTest, AClockThatWentBackDoesNotMakeAPauseLonger) {
+  Watcher watcher = watching();
+  watcher.on_closed(Error{ErrorKind::kUnavailable, ""}, kStart);
+  EXPECT_EQ(asked(watcher.ask(kStart - seconds(3600))), "watch 7");
+}
+
 TEST(WatcherTest, AWatchThatEndsAtOnceIsNotOpenedWithoutAPause) {
   Watcher watcher = watching();
   watcher.on_closed(std::nullopt, kStart);

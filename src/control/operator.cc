@@ -148,7 +148,10 @@ void Operator::wake_everything(Time now) {
 std::optional<Turn> Operator::run_one(Time now) {
   if (std::optional<Turn> turn = run_lease(now)) return turn;
   bool leads_now = leads(now);
-  if (leads_now && !led_) wake_everything(now);
+  // After a step back of the clock everything would be looked at too late.
+  bool clock_went_back = now < last_now_;
+  last_now_ = now;
+  if ((leads_now && !led_) || clock_went_back) wake_everything(now);
   led_ = leads_now;
   sweep_tombstones(now);
   if (!led_ || !view_.synced()) return std::nullopt;

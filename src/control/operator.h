@@ -122,6 +122,7 @@ class Operator {
   std::optional<Lease> lease_;
   bool led_ = false;
   Time next_sweep_;
+  Time last_now_;
   std::unique_ptr<Reconciler> reconciler_;
   OperatorCounts counts_;
 };

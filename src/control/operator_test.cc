@@ -80,6 +80,19 @@ TEST(OperatorTest, AJobGoesWhenItsTimeIsOver) {
   EXPECT_EQ(yard.phase(), "gone");
 }
 
+TEST(OperatorTest, AClockThatWentBackDelaysNothing) {
+  Yard yard;
+  yard.submit("j", {{"workers", 1}, {"ttl", 10}});
+  yard.settle();
+  yard.set_pod("j-worker-0", "Succeeded");
+  yard.settle();
+  yard.now = yard.now - seconds(3600);
+  yard.settle();
+  yard.now = yard.now + seconds(3700);
+  yard.settle();
+  EXPECT_EQ(yard.phase(), "gone");
+}
+
 TEST(OperatorTest, TheGangFollowsTheSpec) {
   Yard yard;
   yard.submit("j", {{"workers", 2}, {"gang", true}});
