@@ -48,6 +48,11 @@ void Checkers::note_pod_end(JobHistory& job, PodHistory& pod, const PodFacts& be
       success = {facts.attempt, revision, 0, pod.stripped};
     }
   }
+  // Policy Always starts again what ended well, and charges it.
+  if (facts.phase == PodPhase::kSucceeded && before.phase != PodPhase::kSucceeded &&
+      job.wish.restart == "Always") {
+    ++job.failures;
+  }
   if (facts.phase == PodPhase::kFailed && before.phase != PodPhase::kFailed) {
     pod.failed_itself = !facts.disrupted && !facts.deleting;
     if (!facts.disrupted) ++job.failures;
@@ -105,7 +110,8 @@ void Checkers::pod_created(const Change& change, const PodHistory& pod) {
 // Restarting a role or the whole job: nothing new before everything old is gone.
 void Checkers::check_old_pods(const JobHistory& job, const PodHistory& pod) {
   if (job.wish.scope != "role" && job.wish.scope != "job") return;
-  if (job.edited || options_.faults.has(Fault::kRival)) return;
+  // (What policy Always starts again ended well: that is no restart of the others.)
+  if (job.edited || job.wish.restart == "Always" || options_.faults.has(Fault::kRival)) return;
   for (const PodHistory* other : pods_of(pod.facts.job_uid)) {
     const bool in_scope = job.wish.scope == "job" || other->facts.role == pod.facts.role;
     if (!in_scope || other->stripped || other->facts.attempt >= pod.facts.attempt) continue;

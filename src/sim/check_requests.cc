@@ -120,12 +120,13 @@ void Checkers::check_pod_delete(const PodHistory& pod, JobHistory& job) {
                         pod.facts.attempt));
   }
   if (!pod.failed_itself || job.scaled || job.wish.scope == "role" || job.wish.scope == "job") return;
-  ++job.replaced;
+  job.replaced.insert(pod.facts.uid);
+  const auto replaced = static_cast<int>(job.replaced.size());
   const auto charged = static_cast<int>(kube::int_at(job.status.memory, {"restarts"}).value_or(0));
-  if (charged < job.replaced && !options_.faults.has(Fault::kRival)) {
-    violate(5, "restarts-are-charged",
-            fmt::format("{}: failed pods were replaced {} times, {} were charged", job.name, job.replaced,
-                        charged));
+  if (charged < replaced && !options_.faults.has(Fault::kRival)) {
+    violate(
+        5, "restarts-are-charged",
+        fmt::format("{}: failed pods were replaced {} times, {} were charged", job.name, replaced, charged));
   }
 }
 

@@ -101,7 +101,7 @@ class Checkers {
     int failures = 0;  // pods that failed by themselves
     int in_place = 0;  // restarts of containers
     int disruptions = 0;
-    int replaced = 0;  // failed pods that an operator deleted to start again
+    std::set<std::string> replaced;  // uids of failed pods that an operator deleted to start again
     std::map<Replica, Success> successes;
     std::map<std::string, int> in_place_by_pod;
   };

@@ -11,6 +11,8 @@ namespace {
 constexpr Blow kBlows[] = {Blow::kCrashBefore, Blow::kCrashAfter, Blow::kConflict,
                            Blow::kServerError, Blow::kLost,       Blow::kLostApplied};
 constexpr size_t kFindingsMax = 20;
+constexpr size_t kShownBefore = 40;
+constexpr size_t kShown = 120;
 
 WorldInput input_for(const Script& script, const Perturbation& perturbation) {
   WorldInput input;
@@ -29,7 +31,13 @@ std::string first_difference(std::string_view expected, std::string_view found) 
   while (!expected.empty() || !found.empty()) {
     const std::string_view a = expected.substr(0, expected.find('\n'));
     const std::string_view b = found.substr(0, found.find('\n'));
-    if (a != b) return fmt::format("expected: {}\n   found: {}", a, b);
+    if (a != b) {
+      const auto differ = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+      const auto same = static_cast<size_t>(differ.first - a.begin());
+      const size_t from = same - std::min(same, kShownBefore);
+      return fmt::format("{} ... expected {} ... found {}", a.substr(0, a.find(':')), a.substr(from, kShown),
+                         b.substr(std::min(from, b.size()), kShown));
+    }
     expected.remove_prefix(std::min(a.size() + 1, expected.size()));
     found.remove_prefix(std::min(b.size() + 1, found.size()));
   }

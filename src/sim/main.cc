@@ -3,6 +3,7 @@
 //
 //   sim_seeds [--first N] [--count N] [--threads N]   seeds; prints what was broken
 //   sim_seeds --seed N [--shrink]                     one seed with its story
+//   ... --without FAULT                               that fault is left out; may be repeated
 //   sim_seeds --explore [SCENARIO [BLOW WRITE]]       the small worlds; or the story of one
 //
 // Exit status: 0 nothing was broken, 1 something was, 2 it was called wrongly.
@@ -30,6 +31,7 @@ struct Call {
   int threads = 1;
   std::optional<uint64_t> seed;
   bool shrink = false;
+  FaultSet without;
   bool explore = false;
   std::vector<std::string> words;
 };
@@ -49,6 +51,10 @@ std::optional<Call> read_call(int argc, char** argv) {
       call.shrink = true;
     } else if (word == "--explore") {
       call.explore = true;
+    } else if (word == "--without") {
+      const std::optional<Fault> fault = i + 1 < argc ? fault_named(argv[++i]) : std::nullopt;
+      if (!fault) return std::nullopt;
+      call.without.add(*fault);
     } else if (word.starts_with("--")) {
       const std::optional<uint64_t> value = i + 1 < argc ? number(argv[++i]) : std::nullopt;
       if (!value) return std::nullopt;
@@ -70,9 +76,11 @@ std::optional<Call> read_call(int argc, char** argv) {
   return call;
 }
 
-int run_one_seed(uint64_t seed, bool shrinks) {
-  const RunReport report = run_seed({.seed = seed, .trace = true});
-  if (!shrinks || report.ok()) {
+int run_one_seed(uint64_t seed, const Call& call) {
+  Options options = derive_options(seed);
+  options.faults.remove(call.without);
+  const RunReport report = run_seed({.seed = seed, .trace = true, .options = options});
+  if (!call.shrink || report.ok()) {
     fmt::print("{}", to_string(report));
     return report.ok() ? 0 : 1;
   }
@@ -82,7 +90,7 @@ int run_one_seed(uint64_t seed, bool shrinks) {
 }
 
 int run_seeds(const Call& call) {
-  const ManyReport many = run_many(call.first, call.count, call.threads);
+  const ManyReport many = run_many(call.first, call.count, call.threads, call.without);
   for (const RunReport& failure : many.failures) fmt::print("{}", to_string(failure));
   fmt::print("{} seeds from {}: {} failed; {:.1f} s, {:.0f} seeds/s on {} threads, {} revisions\n",
              many.count, many.first, many.failed, many.seconds_taken,
@@ -134,6 +142,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (call->explore) return explore_all(*call);
-  if (call->seed) return run_one_seed(*call->seed, call->shrink);
+  if (call->seed) return run_one_seed(*call->seed, *call);
   return run_seeds(*call);
 }

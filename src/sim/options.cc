@@ -27,6 +27,13 @@ constexpr std::array<std::string_view, kFaultCount> kNames{
 
 std::string_view to_string(Fault fault) { return kNames.at(static_cast<size_t>(fault)); }
 
+std::optional<Fault> fault_named(std::string_view name) {
+  for (int i = 0; i < kFaultCount; ++i) {
+    if (to_string(static_cast<Fault>(i)) == name) return static_cast<Fault>(i);
+  }
+  return std::nullopt;
+}
+
 Rng stream(uint64_t seed, Stream which) {
   Rng mix(seed * 0x9E3779B97F4A7C15u + static_cast<uint64_t>(which) * 0xD1B54A32D192ED03u);
   return mix.fork();

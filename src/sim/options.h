@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -59,12 +60,14 @@ enum class Fault {
 
 inline constexpr int kFaultCount = static_cast<int>(Fault::kCount);
 std::string_view to_string(Fault fault);
+std::optional<Fault> fault_named(std::string_view name);
 
 class FaultSet {
  public:
   bool has(Fault fault) const { return (bits_ >> static_cast<int>(fault)) & 1u; }
   void add(Fault fault) { bits_ |= uint64_t{1} << static_cast<int>(fault); }
   void remove(Fault fault) { bits_ &= ~(uint64_t{1} << static_cast<int>(fault)); }
+  void remove(const FaultSet& others) { bits_ &= ~others.bits_; }
   bool empty() const { return bits_ == 0; }
   bool operator==(const FaultSet&) const = default;
 

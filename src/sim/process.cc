@@ -26,6 +26,12 @@ int64_t revision_in(std::string_view text) {
   return revision;
 }
 
+// A create has nothing to conflict with, and a delete only when the uid is another.
+bool can_conflict(const kube::Request& request) {
+  return !std::holds_alternative<kube::Create>(request.verb) &&
+         !std::holds_alternative<kube::Delete>(request.verb);
+}
+
 // Real keys cost milliseconds and are not what is tested here.
 dialect::KeyPair fake_keys() { return {"private", "ssh-rsa public"}; }
 
@@ -213,6 +219,7 @@ void Process::ask_streams() {
     const int i = wanted.stream;
     const Duration latency{strikes(Fault::kWatchDelay, network_rng_) ? network_rng_.between(10, 8'000) : 3};
     if (std::holds_alternative<kube::List>(wanted.request.verb)) {
+      lines_[i].open = false;  // a list takes the place of the watch
       later(latency, [this, i, request = std::move(wanted.request)] { answer_list(i, request); });
     } else {
       later(latency, [this, i, request = std::move(wanted.request)] { open_watch(i, request); });
@@ -324,7 +331,7 @@ void Process::deliver(int stream, const store::WatchEvent& event) {
 
 // ---- the API ------------------------------------------------------------------------
 
-std::optional<Error> Process::struck_by_perturbation(bool before) {
+std::optional<Error> Process::struck_by_perturbation(const kube::Request& request, bool before) {
   if (perturbation_.blow == Blow::kNone || writes_ != perturbation_.write) return std::nullopt;
   switch (perturbation_.blow) {
     case Blow::kNone:
@@ -336,7 +343,7 @@ std::optional<Error> Process::struck_by_perturbation(bool before) {
       if (!before) throw Died{};
       return std::nullopt;
     case Blow::kConflict:
-      if (before) return Error{ErrorKind::kConflict, "simulated: conflict"};
+      if (before && can_conflict(request)) return Error{ErrorKind::kConflict, "simulated: conflict"};
       return std::nullopt;
     case Blow::kServerError:
       if (before) return Error{ErrorKind::kUnavailable, "simulated: server error"};
@@ -353,7 +360,7 @@ std::optional<Error> Process::struck_by_perturbation(bool before) {
 
 std::optional<Error> Process::fault_before(const kube::Request& request, bool write) {
   if (write) {
-    if (auto error = struck_by_perturbation(true)) return error;
+    if (auto error = struck_by_perturbation(request, true)) return error;
   }
   if (!trouble_) return std::nullopt;
   if (strikes(Fault::kPause, process_rng_) && process_rng_.chance(10)) {
@@ -366,16 +373,15 @@ std::optional<Error> Process::fault_before(const kube::Request& request, bool wr
   if (strikes(Fault::kApiTooMany, api_rng_)) return Error{ErrorKind::kUnavailable, "simulated: 429"};
   if (strikes(Fault::kApiServerError, api_rng_)) return Error{ErrorKind::kUnavailable, "simulated: 500"};
   if (write && strikes(Fault::kApiLost, api_rng_)) return Error{ErrorKind::kUnknown, "simulated: timeout"};
-  const bool conditional = !std::holds_alternative<kube::Create>(request.verb);
-  if (write && conditional && strikes(Fault::kApiConflict, api_rng_)) {
+  if (write && can_conflict(request) && strikes(Fault::kApiConflict, api_rng_)) {
     return Error{ErrorKind::kConflict, "simulated: conflict"};
   }
   return std::nullopt;
 }
 
-std::optional<Error> Process::fault_after(bool write) {
+std::optional<Error> Process::fault_after(const kube::Request& request, bool write) {
   if (!write) return std::nullopt;
-  if (auto error = struck_by_perturbation(false)) return error;
+  if (auto error = struck_by_perturbation(request, false)) return error;
   if (!trouble_) return std::nullopt;
   if (strikes(Fault::kCrash, process_rng_) && process_rng_.chance(50)) throw Died{};
   if (strikes(Fault::kApiLostApplied, api_rng_)) return Error{ErrorKind::kUnknown, "simulated: timeout"};
@@ -403,7 +409,7 @@ Result<client::Reply> Process::send(const kube::Request& request) {
         fmt::format("{}{}", to_string(request), reply.ok() ? "" : " refused: " + reply.error().message));
   }
   ports_.cluster.tell({Hand::kOperator, id_});
-  if (auto error = fault_after(write)) {
+  if (auto error = fault_after(request, write)) {
     if (ports_.trace.on()) ports_.trace.say(ports_.cluster.now(), name_, "  ... but hears nothing of it");
     return *error;
   }

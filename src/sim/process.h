@@ -94,8 +94,8 @@ class Process final : public client::Client {
   void crash(std::string_view why);
   void maybe_trouble();
   std::optional<Error> fault_before(const kube::Request& request, bool write);
-  std::optional<Error> fault_after(bool write);
-  std::optional<Error> struck_by_perturbation(bool before);
+  std::optional<Error> fault_after(const kube::Request& request, bool write);
+  std::optional<Error> struck_by_perturbation(const kube::Request& request, bool before);
 
   // Fixed.
   const int id_;

@@ -28,7 +28,7 @@ RunReport run_seed(const RunOptions& options) {
   return report;
 }
 
-ManyReport run_many(uint64_t first, uint64_t count, int threads) {
+ManyReport run_many(uint64_t first, uint64_t count, int threads, const FaultSet& without) {
   CHECK(threads >= 1);
   ManyReport many;
   many.first = first;
@@ -38,7 +38,9 @@ ManyReport run_many(uint64_t first, uint64_t count, int threads) {
   const auto work = [&] {
     int64_t revisions = 0;
     for (uint64_t i = next++; i < count; i = next++) {
-      RunReport report = run_seed({.seed = first + i});
+      Options options = derive_options(first + i);
+      options.faults.remove(without);
+      RunReport report = run_seed({.seed = first + i, .options = options});
       revisions += report.revisions;
       if (report.ok()) continue;
       const std::lock_guard lock(mutex);

@@ -41,8 +41,8 @@ struct ManyReport {
 
 inline constexpr size_t kFailuresMax = 20;
 
-// Seeds first .. first+count-1. REQUIRES: threads >= 1.
-ManyReport run_many(uint64_t first, uint64_t count, int threads);
+// Seeds first .. first+count-1, the given faults left out of every world. REQUIRES: threads >= 1.
+ManyReport run_many(uint64_t first, uint64_t count, int threads, const FaultSet& without = {});
 
 // For a person: the options, what was broken, and the story if there is one.
 std::string to_string(const RunReport& report);

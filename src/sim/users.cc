@@ -192,10 +192,18 @@ void Users::make_foreign_pod(const Blueprint& job) {
   const std::string name = fmt::format("{}-{}-0", job.name, role.name);
   json::object metadata{{"name", name}, {"namespace", "default"}};
   if (rng_.chance(50)) {
+    // It even has the labels, but another controller looks after it.
     metadata["labels"] = json::object{{"training.kubeflow.org/job-name", job.name},
                                       {"training.kubeflow.org/operator-name", "tfjob-controller"},
                                       {"training.kubeflow.org/replica-type", role.name},
                                       {"training.kubeflow.org/replica-index", "0"}};
+    const std::string owner = fmt::format("{}-owner", name);
+    json::object owner_body{
+        {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", json::object{{"name", owner}}}};
+    if (const store::Object made = cluster_.create(kHand, kube::kConfigMaps, std::move(owner_body))) {
+      metadata["ownerReferences"] =
+          json::array{kube::owner_reference("v1", "ConfigMap", owner, kube::uid_of(*made))};
+    }
   }
   json::object body{{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}};
   body["spec"] =

@@ -200,7 +200,7 @@ int World::operator_writes() const {
 
 namespace {
 
-// Names that stand for what differs from run to run.
+// Takes out what differs from run to run, and the order of keys.
 void forget_what_differs(json::value& value) {
   static const std::set<std::string_view> kForgotten{
       "uid",           "resourceVersion", "creationTimestamp",  "deletionTimestamp",
@@ -227,6 +227,10 @@ void forget_what_differs(json::value& value) {
     }
   }
   for (const std::string& key : forgotten) object.erase(key);
+  std::map<std::string, json::value> sorted;
+  for (auto& [key, member] : object) sorted.emplace(std::string(key.data(), key.size()), std::move(member));
+  object.clear();
+  for (auto& [key, member] : sorted) object.emplace(key, std::move(member));
 }
 
 }  // namespace
