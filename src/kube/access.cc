@@ -88,4 +88,9 @@ json::array& ensure_array(json::object& in, std::initializer_list<std::string_vi
   return member->get_array();
 }
 
+std::string shown(std::string_view text) {
+  constexpr size_t kShownMax = 100;
+  return text.size() <= kShownMax ? std::string(text) : std::string(text.substr(0, kShownMax)) + "...";
+}
+
 }  // namespace trainyard::kube

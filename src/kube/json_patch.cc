@@ -13,10 +13,6 @@ constexpr size_t kMovedMax = 20'000'000;
 
 Error invalid(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
-std::string shown(std::string_view text) {
-  return text.size() <= 100 ? std::string(text) : std::string(text.substr(0, 100)) + "...";
-}
-
 using Pointer = std::vector<std::string>;
 
 Result<Pointer> parse_pointer(std::string_view text) {

@@ -10,16 +10,13 @@ namespace {
 
 constexpr __int128 kNanoPerUnit = 1'000'000'000;
 constexpr __int128 kNanoPerMilli = 1'000'000;
-constexpr size_t kShownMax = 64;  // how much of a bad quantity a message repeats
 
 Error not_a_quantity(std::string_view text) {
-  if (text.size() <= kShownMax) return {ErrorKind::kInvalid, fmt::format("\"{}\" is not a quantity", text)};
-  return {ErrorKind::kInvalid, fmt::format("\"{}...\" is not a quantity", text.substr(0, kShownMax))};
+  return {ErrorKind::kInvalid, fmt::format("\"{}\" is not a quantity", shown(text))};
 }
 
 Error too_large(std::string_view text) {
-  if (text.size() > kShownMax) text = text.substr(0, kShownMax);
-  return {ErrorKind::kInvalid, fmt::format("quantity \"{}\" is too large", text)};
+  return {ErrorKind::kInvalid, fmt::format("quantity \"{}\" is too large", shown(text))};
 }
 
 Error overflow() { return {ErrorKind::kInvalid, "the sum of quantities is too large"}; }

@@ -33,10 +33,6 @@ bool is_dns_subdomain(std::string_view name) {
   }
 }
 
-std::string shown(std::string_view text) {
-  return text.size() <= 100 ? std::string(text) : std::string(text.substr(0, 100)) + "...";
-}
-
 Error invalid(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
 std::optional<int64_t> whole_number(std::string_view text) {

@@ -71,10 +71,6 @@ std::string_view key_view(const json::key_value_pair& member) {
   return {member.key().data(), member.key().size()};
 }
 
-std::string shown(std::string_view text) {
-  return text.size() <= 100 ? std::string(text) : std::string(text.substr(0, 100)) + "...";
-}
-
 std::string_view directive_of(const json::value& value) {
   const json::object* object = value.if_object();
   return object ? text_at(*object, {kPatchDirective}) : std::string_view();

@@ -10,107 +10,20 @@
 #include "kube/objects.h"
 #include "kube/yaml.h"
 #include "kube/yaml_scalar.h"
+#include "kube/yaml_source.h"
 
 namespace trainyard::kube {
 namespace {
 
 constexpr std::string_view kStandardTag = "tag:yaml.org,2002:";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-// The scanner reads a flow collection ahead before the first event of it: this many more
-// brackets opened than closed are refused before they cost memory.
-constexpr int kOpenBracketsMax = 10'000;
-
-// Leaves the parser when the input is at fault; never leaves this file.
-struct Refusal {
-  Position at;
-  std::string why;
-};
-
 Error to_error(const Refusal& refusal) {
   return {ErrorKind::kInvalid,
           fmt::format("line {}, column {}: {}", refusal.at.line, refusal.at.column, refusal.why)};
 }
 
-// The text by lines, to say where things are.
-class Source {
- public:
-  explicit Source(std::string_view text) : text_(text) {
-    starts_.push_back(0);
-    for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1))
-      starts_.push_back(at + 1);
-  }
-
-  std::string_view line(int number) const {
-    auto index = static_cast<size_t>(number);
-    if (number < 0 || index >= starts_.size()) return {};
-    size_t end = index + 1 < starts_.size() ? starts_[index + 1] - 1 : text_.size();
-    return text_.substr(starts_[index], end - starts_[index]);
-  }
-  // yaml-cpp counts from 0 and in bytes.
-  Position place(const YAML::Mark& mark) const { return place(mark.line, mark.column); }
-  Position place(int line_number, int column) const {
-    if (line_number < 0) return {1, 1};
-    std::string_view before = line(line_number).substr(0, static_cast<size_t>(std::max(column, 0)));
-    auto begins_char = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
-    return {line_number + 1, 1 + static_cast<int>(std::count_if(before.begin(), before.end(), begins_char))};
-  }
-  Position place_of_byte(size_t at) const {
-    auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
-    auto number = static_cast<int>(next - starts_.begin()) - 1;
-    return place(number, static_cast<int>(at - starts_[static_cast<size_t>(number)]));
-  }
-  // The column of a tab in the white space a line begins with, before `column`; -1 when none.
-  int tab_in_indentation(int line_number, int column) const {
-    std::string_view whole = line(line_number);
-    for (int i = 0; i < column && i < static_cast<int>(whole.size()); ++i) {
-      char c = whole[static_cast<size_t>(i)];
-      if (c == '\t') return i;
-      if (c != ' ') return -1;
-    }
-    return -1;
-  }
-  // Whether a document may begin on this line: it says "---" or the one before ended with "...".
-  bool begins_document(int line_number) const {
-    if (line(line_number).starts_with("---")) return true;
-    for (int before = line_number - 1; before >= 0; --before) {
-      std::string_view text = line(before);
-      size_t first = text.find_first_not_of(" \t\r");
-      if (first != text.npos && text[first] != '#') return text.starts_with("...");
-    }
-    return false;
-  }
-
- private:
-  std::string_view text_;
-  std::vector<size_t> starts_;
-};
-
 [[noreturn]] void refuse_tab(const Source& source, int line, int column) {
   throw Refusal{source.place(line, column), "a tab cannot be used for indentation, use spaces"};
-}
-
-// What can be said about the text before it is parsed.
-void check_text(std::string_view text, const Source& source) {
-  int open = 0;
-  for (size_t at = 0; at < text.size();) {
-    auto c = static_cast<unsigned char>(text[at]);
-    if (c == '[' || c == '{') {
-      if (++open > kOpenBracketsMax) throw Refusal{source.place_of_byte(at), "too many brackets are open"};
-    } else if (c == ']' || c == '}') {
-      open = std::max(0, open - 1);
-    }
-    if (c >= 0x20 && c < 0x7F) {
-      ++at;
-      continue;
-    }
-    Utf8Char found = utf8_at(text, at);
-    if (found.bytes == 0) throw Refusal{source.place_of_byte(at), "the text is not valid UTF-8"};
-    if (!is_printable(found.code)) {
-      throw Refusal{source.place_of_byte(at),
-                    fmt::format("the character U+{:04X} is not allowed", static_cast<uint32_t>(found.code))};
-    }
-    at += found.bytes;
-  }
 }
 
 // Builds the documents from the parser's events.
@@ -156,7 +69,7 @@ class Builder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     auto found = anchors_.find(anchor);
     if (found == anchors_.end()) {
-      refuse(mark, fmt::format("the anchor \"{}\" is used inside itself", open_anchors_[anchor]));
+      refuse(mark, fmt::format("the anchor \"{}\" is used inside itself", shown(open_anchors_[anchor])));
     }
     put(Value(found->second), mark, 0);
   }
@@ -200,8 +113,10 @@ class Builder : public YAML::EventHandler {
   };
 
   [[noreturn]] void refuse(const YAML::Mark& mark, std::string why) const {
-    throw Refusal{source_.place(mark), std::move(why)};
+    throw Refusal{place(mark), std::move(why)};
   }
+
+  Position place(const YAML::Mark& mark) const { return source_.place(mark.line, mark.column); }
 
   bool wants_key() const { return !frames_.empty() && frames_.back().is_map && !frames_.back().key; }
 
@@ -228,7 +143,7 @@ class Builder : public YAML::EventHandler {
   json::value resolve(const YAML::Mark& mark, const std::string& tag, const std::string& text) const {
     if (tag == "?" || tag.empty()) {
       Scalar scalar = resolve_plain(text);
-      if (!scalar.finite) refuse(mark, fmt::format("\"{}\" is not a number JSON can hold", text));
+      if (!scalar.finite) refuse(mark, fmt::format("\"{}\" is not a number JSON can hold", shown(text)));
       return scalar.kind == ScalarKind::kText ? json::value(text) : std::move(scalar.value);
     }
     if (!tag.starts_with(kStandardTag)) return json::value(text);
@@ -249,7 +164,7 @@ class Builder : public YAML::EventHandler {
                  (scalar.kind == ScalarKind::kFloat || scalar.kind == ScalarKind::kInt));
     if (fits) return std::move(scalar.value);
     if (wanted == "null" || wanted == "bool" || wanted == "int" || wanted == "float") {
-      refuse(mark, fmt::format("\"{}\" is not a !!{}", text, wanted));
+      refuse(mark, fmt::format("\"{}\" is not a !!{}", shown(text), wanted));
     }
     return json::value(text);
   }
@@ -267,17 +182,16 @@ class Builder : public YAML::EventHandler {
     count(mark, 1);
     Frame& frame = frames_.back();
     if (!merges && frame.object.contains(jview(key))) {
-      std::string shown = key.size() > 100 ? key.substr(0, 100) + "..." : key;
-      refuse(mark, fmt::format("the key \"{}\" is there twice", shown));
+      refuse(mark, fmt::format("the key \"{}\" is there twice", shown(key)));
     }
     frame.key = std::move(key);
-    frame.key_at = source_.place(mark);
+    frame.key_at = place(mark);
     frame.key_merges = merges;
   }
 
   // A place in the line map for the value that is about to be put.
   int add_place(const YAML::Mark& mark, int copy_of) {
-    Position at = source_.place(mark);
+    Position at = place(mark);
     if (frames_.empty()) {
       current_.line = at.line;
       return current_.lines.add(-1, "", -1, at);
@@ -400,54 +314,17 @@ class Builder : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
-// JSON writes characters beyond 16 bits as two escapes, YAML as one.
-std::string join_surrogate_escapes(std::string_view text) {
-  auto unit_at = [&](size_t at) -> uint32_t {
-    if (text.size() - at < 6 || text[at] != '\\' || text[at + 1] != 'u') return 0;
-    uint32_t n = 0;
-    for (char c : text.substr(at + 2, 4)) {
-      if (!std::isxdigit(static_cast<unsigned char>(c))) return 0;
-      n = n * 16 + static_cast<uint32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return n;
-  };
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    if (text[at] != '\\') {
-      size_t next = std::min(text.find('\\', at), text.size());
-      out.append(text.substr(at, next - at));
-      at = next;
-      continue;
-    }
-    uint32_t high = unit_at(at);
-    uint32_t low = high >= 0xD800 && high < 0xDC00 ? unit_at(std::min(at + 6, text.size())) : 0;
-    if (low >= 0xDC00 && low < 0xE000) {
-      out += fmt::format("\\U{:08X}", 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
-      at += 12;
-    } else {
-      out.append(text.substr(at, 2));
-      at += 2;
-    }
-  }
-  return out;
-}
-
-bool looks_like_json(std::string_view text) {
-  size_t first = text.find_first_not_of(" \t\r\n");
-  return first != text.npos && (text[first] == '{' || text[first] == '[');
-}
-
 // What the parser says, in our words where its own leave the reader guessing.
 Refusal explain(const YAML::Exception& fault, const Source& source) {
   int line = fault.mark.line;
   int tab = source.tab_in_indentation(line, static_cast<int>(source.line(line).size()));
   if (tab >= 0) return {source.place(line, tab), "a tab cannot be used for indentation, use spaces"};
-  Position at = source.place(fault.mark);
+  Position at = source.place(fault.mark.line, fault.mark.column);
   if (fault.msg.find("referenced anchor is not defined") != fault.msg.npos) {
     std::string_view rest = source.line(line).substr(
         std::min<size_t>(static_cast<size_t>(std::max(fault.mark.column, 0)), source.line(line).size()));
     std::string_view name = rest.substr(0, rest.find_first_of(" \t\r,]}"));
-    if (name.size() <= 100) return {at, fmt::format("the alias \"{}\" refers to no anchor", name)};
+    return {at, fmt::format("the alias \"{}\" refers to no anchor", shown(name))};
   }
   return {at, fault.msg};
 }

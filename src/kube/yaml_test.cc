@@ -168,6 +168,17 @@ TEST(Yaml, HoldsItsLimits) {
   EXPECT_EQ(read(deep), "line 100, column 12: nested more than 100 deep");
 }
 
+TEST(Yaml, TheLargestTextsAreReadInTime) {
+  std::string one_line = "[";
+  while (one_line.size() < 1'000'000) one_line += R"({"name":"é","v":[1,2]},)";
+  one_line += "1]";
+  auto begin = std::chrono::steady_clock::now();
+  Result<std::vector<Document>> documents = parse_yaml(one_line, {.nodes_max = 2'000'000});
+  ASSERT_TRUE(documents.ok()) << documents.error().message;
+  EXPECT_EQ(documents.value()[0].lines.find("[2].name"), (Position{1, 2 + 2 * 23 + 1}));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
 TEST(Yaml, SaysWhereEachFieldIs) {
   Result<std::vector<Document>> documents = parse_yaml(
       "# head\n---\na: 1\n---\nkind: Job\nmetadata:\n  labels:\n    a.b/c: x\nspec:\n  tasks:\n  - name: t\n "

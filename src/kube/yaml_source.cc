@@ -1,0 +1,128 @@
+#include "kube/yaml_source.h"
+
+#include "kube/yaml_scalar.h"
+
+namespace trainyard::kube {
+namespace {
+
+// The scanner reads a flow collection ahead before the first event of it: this many more
+// brackets opened than closed are refused before they cost memory.
+constexpr int kOpenBracketsMax = 10'000;
+
+}  // namespace
+
+Source::Source(std::string_view text) : text_(text) {
+  starts_.push_back(0);
+  for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1)) starts_.push_back(at + 1);
+}
+
+std::string_view Source::line(int number) const {
+  auto index = static_cast<size_t>(number);
+  if (number < 0 || index >= starts_.size()) return {};
+  size_t end = index + 1 < starts_.size() ? starts_[index + 1] - 1 : text_.size();
+  return text_.substr(starts_[index], end - starts_[index]);
+}
+
+Position Source::place(int line_number, int column) const {
+  if (line_number < 0) return {1, 1};
+  std::string_view whole = line(line_number);
+  auto bytes = std::min(static_cast<size_t>(std::max(column, 0)), whole.size());
+  // Places are asked for from left to right, and a line may be the whole text: go on from the last.
+  if (line_number != last_line_ || bytes < last_bytes_) {
+    last_line_ = line_number;
+    last_bytes_ = 0;
+    last_chars_ = 0;
+  }
+  std::string_view between = whole.substr(last_bytes_, bytes - last_bytes_);
+  auto begins_char = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  last_chars_ += static_cast<int>(std::count_if(between.begin(), between.end(), begins_char));
+  last_bytes_ = bytes;
+  return {line_number + 1, 1 + last_chars_};
+}
+
+Position Source::place_of_byte(size_t at) const {
+  auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
+  auto number = static_cast<int>(next - starts_.begin()) - 1;
+  return place(number, static_cast<int>(at - starts_[static_cast<size_t>(number)]));
+}
+
+int Source::tab_in_indentation(int line_number, int column) const {
+  std::string_view whole = line(line_number);
+  for (int i = 0; i < column && i < static_cast<int>(whole.size()); ++i) {
+    char c = whole[static_cast<size_t>(i)];
+    if (c == '\t') return i;
+    if (c != ' ') return -1;
+  }
+  return -1;
+}
+
+bool Source::begins_document(int line_number) const {
+  if (line(line_number).starts_with("---")) return true;
+  for (int before = line_number - 1; before >= 0; --before) {
+    std::string_view text = line(before);
+    size_t first = text.find_first_not_of(" \t\r");
+    if (first != text.npos && text[first] != '#') return text.starts_with("...");
+  }
+  return false;
+}
+
+void check_text(std::string_view text, const Source& source) {
+  int open = 0;
+  for (size_t at = 0; at < text.size();) {
+    auto c = static_cast<unsigned char>(text[at]);
+    if (c == '[' || c == '{') {
+      if (++open > kOpenBracketsMax) throw Refusal{source.place_of_byte(at), "too many brackets are open"};
+    } else if (c == ']' || c == '}') {
+      open = std::max(0, open - 1);
+    }
+    if (c >= 0x20 && c < 0x7F) {
+      ++at;
+      continue;
+    }
+    Utf8Char found = utf8_at(text, at);
+    if (found.bytes == 0) throw Refusal{source.place_of_byte(at), "the text is not valid UTF-8"};
+    if (!is_printable(found.code)) {
+      throw Refusal{source.place_of_byte(at),
+                    fmt::format("the character U+{:04X} is not allowed", static_cast<uint32_t>(found.code))};
+    }
+    at += found.bytes;
+  }
+}
+
+std::string join_surrogate_escapes(std::string_view text) {
+  auto unit_at = [&](size_t at) -> uint32_t {
+    if (text.size() - at < 6 || text[at] != '\\' || text[at + 1] != 'u') return 0;
+    uint32_t n = 0;
+    for (char c : text.substr(at + 2, 4)) {
+      if (!std::isxdigit(static_cast<unsigned char>(c))) return 0;
+      n = n * 16 + static_cast<uint32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return n;
+  };
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] != '\\') {
+      size_t next = std::min(text.find('\\', at), text.size());
+      out.append(text.substr(at, next - at));
+      at = next;
+      continue;
+    }
+    uint32_t high = unit_at(at);
+    uint32_t low = high >= 0xD800 && high < 0xDC00 ? unit_at(std::min(at + 6, text.size())) : 0;
+    if (low >= 0xDC00 && low < 0xE000) {
+      out += fmt::format("\\U{:08X}", 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+      at += 12;
+    } else {
+      out.append(text.substr(at, 2));
+      at += 2;
+    }
+  }
+  return out;
+}
+
+bool looks_like_json(std::string_view text) {
+  size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && (text[first] == '{' || text[first] == '[');
+}
+
+}  // namespace trainyard::kube

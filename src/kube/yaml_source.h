@@ -1,0 +1,49 @@
+// The text of a YAML file before it is parsed: what can be refused at once, and where in
+// it things are. For yaml_read.cc alone; pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/yaml.h"
+
+namespace trainyard::kube {
+
+// Leaves the parser when the input is at fault; never leaves parse_yaml.
+struct Refusal {
+  Position at;
+  std::string why;
+};
+
+// The text by lines, to say where things are. Lines and columns it is asked about count
+// from 0 and in bytes, as yaml-cpp does; places it tells count from 1 and in characters.
+class Source {
+ public:
+  explicit Source(std::string_view text);
+
+  std::string_view line(int number) const;
+  Position place(int line_number, int column) const;
+  Position place_of_byte(size_t at) const;
+  // The column of a tab in the white space a line begins with, before `column`; -1 when none.
+  int tab_in_indentation(int line_number, int column) const;
+  // Whether a document may begin on this line: it says "---" or the one before ended with "...".
+  bool begins_document(int line_number) const;
+
+ private:
+  std::string_view text_;
+  std::vector<size_t> starts_;
+  mutable int last_line_ = -1;
+  mutable size_t last_bytes_ = 0;
+  mutable int last_chars_ = 0;
+};
+
+// Throws a Refusal for text that is not UTF-8, holds characters YAML does not allow, or opens
+// so many brackets that scanning it would cost too much memory.
+void check_text(std::string_view text, const Source& source);
+
+bool looks_like_json(std::string_view text);
+// JSON writes characters beyond 16 bits as two escapes, YAML as one: joins the two.
+std::string join_surrogate_escapes(std::string_view text);
+
+}  // namespace trainyard::kube
