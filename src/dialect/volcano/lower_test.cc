@@ -23,6 +23,9 @@ using testing::task;
 using ::testing::UnorderedElementsAre;
 using testing::usual_job;
 
+// What every table ends with: an eviction is not a failure.
+const Rule kEvicted{{Trigger::kDisrupted}, {}, {ActionKind::kRestart, Scope::kPod}, std::nullopt};
+
 TEST(Lower, TheUsualJob) {
   model::JobSpec spec = lowered(usual_job());
   EXPECT_EQ(spec.dialect, "volcano");
@@ -39,7 +42,7 @@ TEST(Lower, TheUsualJob) {
   EXPECT_EQ(spec.roles[1].container_restarts_max, 3);
   EXPECT_FALSE(spec.roles[1].restarts_in_place);
   EXPECT_EQ(spec.roles[1].otherwise, (Action{ActionKind::kNone, Scope::kPod}));
-  EXPECT_THAT(spec.roles[1].rules, IsEmpty());
+  EXPECT_THAT(spec.roles[1].rules, ElementsAre(kEvicted));
   EXPECT_EQ(spec.success, model::SuccessRule(model::Tally{std::nullopt, 3, true}));
   EXPECT_EQ(spec.running_min, 3);
   EXPECT_EQ(spec.budget.restarts_max, 2);  // maxRetry 3: the first run and two more
@@ -111,6 +114,7 @@ TEST(Lower, PoliciesBecomeRulesTaskFirst) {
       {{Trigger::kDisrupted, Trigger::kDeleted}, {}, {ActionKind::kRestart, Scope::kJob}, std::nullopt},
       {{Trigger::kFailed, Trigger::kRoleFailed}, {}, {ActionKind::kRestart, Scope::kRole}, std::nullopt},
       {{Trigger::kGangLost}, {}, {ActionKind::kAbort, Scope::kPod}, std::nullopt},
+      kEvicted,
   };
   EXPECT_EQ(spec.roles[0].rules, of_job);
   std::vector<Rule> of_task = {
@@ -142,7 +146,7 @@ TEST(Lower, EveryActionAndEvent) {
             {ActionKind::kAbort, Scope::kPod}},
        }) {
     model::JobSpec spec = lowered(usual_job("  policies: [" + std::string(c.policy) + "]\n"));
-    ASSERT_EQ(spec.roles[0].rules.size(), 1u) << c.policy;
+    ASSERT_EQ(spec.roles[0].rules.size(), 2u) << c.policy;
     EXPECT_EQ(spec.roles[0].rules[0].on, c.on) << c.policy;
     EXPECT_EQ(spec.roles[0].rules[0].action, c.action) << c.policy;
   }
@@ -151,7 +155,7 @@ TEST(Lower, EveryActionAndEvent) {
 TEST(Lower, PoliciesThatNeverActAreTold) {
   model::JobSpec spec = lowered(usual_job(
       "  policies: [{event: PodPending, action: AbortJob}, {event: JobUpdated, action: RestartJob}]\n"));
-  EXPECT_THAT(spec.roles[0].rules, IsEmpty());
+  EXPECT_THAT(spec.roles[0].rules, ElementsAre(kEvicted));
   EXPECT_THAT(
       spec.advice,
       ElementsAre(
@@ -179,6 +183,14 @@ TEST(Lower, RestartScopeWidensAndNeverNarrows) {
             "name: tj, annotations: {trainyard.dev/restart-scope: " + std::string(c.annotation) + "}");
     EXPECT_EQ(lowered(manifest).roles[0].rules[0].action.scope, c.scope) << c.annotation << c.action;
   }
+}
+
+TEST(Lower, RestartScopeCoversEvictionsAndDeletions) {
+  json::object manifest = job(task("w", 2), "", "name: tj, annotations: {trainyard.dev/restart-scope: job}");
+  EXPECT_THAT(
+      lowered(manifest).roles[0].rules,
+      ElementsAre(Rule{
+          {Trigger::kDisrupted, Trigger::kDeleted}, {}, {ActionKind::kRestart, Scope::kJob}, std::nullopt}));
 }
 
 TEST(Lower, Partitions) {

@@ -168,6 +168,16 @@ std::optional<model::Rule> rule_of(const Policy& policy, const Task& task, std::
   return rule;
 }
 
+// What is done about an eviction that no policy answers. A pod that was merely deleted is
+// made again anyway; it is a restart only where others must start anew with it.
+model::Rule disruption_rule(std::optional<Scope> least_scope) {
+  model::Rule rule;
+  rule.on = {Trigger::kDisrupted};
+  rule.action = {ActionKind::kRestart, least_scope.value_or(Scope::kPod)};
+  if (rule.action.scope != Scope::kPod) rule.on.push_back(Trigger::kDeleted);
+  return rule;
+}
+
 bool never_matches(const Policy& policy) {
   return !policy.exit_code &&
          std::all_of(policy.events.begin(), policy.events.end(), [&](const std::string& event) {
@@ -213,6 +223,7 @@ std::vector<model::Rule> rules_of(const Spec& spec, const Task& task, std::optio
         rules.push_back(std::move(*rule));
     }
   }
+  rules.push_back(disruption_rule(least_scope));
   return rules;
 }
 

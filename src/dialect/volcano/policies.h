@@ -2,7 +2,9 @@
 // told, and lowered to the engine's rules. Pure.
 //
 // Order: a task's own policies first, then the job's; the first that matches decides,
-// whether it matched by event or by exit code. What none matches is only noted.
+// whether it matched by event or by exit code. A failure that none matches is only noted;
+// a pod that was evicted, preempted or lost with its node is started again, as it is when
+// somebody deletes it.
 //
 // The annotation trainyard.dev/restart-scope widens restarts: every RestartPod,
 // RestartPartition or RestartTask whose scope is narrower than the annotation's takes

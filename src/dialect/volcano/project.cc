@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <set>
+#include <vector>
 
-#include "dialect/shared/counts.h"
 #include "dialect/volcano/claims.h"
 #include "dialect/volcano/decode.h"
 #include "dialect/volcano/go_duration.h"
@@ -68,25 +68,85 @@ bool is_stopping(Phase phase) {
          phase == Phase::kTerminating || phase == Phase::kFinished;
 }
 
-struct Count {
-  std::string_view field;
-  std::string_view pod_phase;  // "" where taskStatusCount does not have it
-  int number = 0;
+// Pods of one task by phase, and those that are leaving or must.
+struct Counts {
+  int pending = 0;
+  int running = 0;
+  int succeeded = 0;
+  int failed = 0;
+  int unknown = 0;
+  int leaving = 0;
 };
-using Counts = std::array<Count, 6>;
 
-Counts counts_of(RoleCounts role, bool stopping) {
-  int leaving = role.terminating + role.old;
-  if (stopping) {
-    leaving += role.pending + role.running;
-    role.pending = role.running = 0;
+struct Field {
+  std::string_view status;     // in the job's status
+  std::string_view pod_phase;  // in taskStatusCount, "" where it does not have it
+  int Counts::*number;
+};
+constexpr Field kFields[] = {
+    {"pending", "Pending", &Counts::pending},       {"running", "Running", &Counts::running},
+    {"succeeded", "Succeeded", &Counts::succeeded}, {"failed", "Failed", &Counts::failed},
+    {"unknown", "Unknown", &Counts::unknown},       {"terminating", "", &Counts::leaving},
+};
+
+bool ended(const model::PodSeen& pod) {
+  return pod.phase == model::PodPhase::kSucceeded || pod.phase == model::PodPhase::kFailed;
+}
+
+// Whether the pod is being deleted, or is of no use any more: beyond what the spec asks
+// for, of an earlier attempt, or unfinished when everything stops. What ended before the
+// job stopped is kept.
+bool is_leaving(const model::Observation& seen, const JobState& state, const model::PodSeen& pod) {
+  if (pod.terminating) return true;
+  if (is_stopping(state.phase)) return !ended(pod);
+  return pod.id.index >= seen.spec.roles[pod.id.role].replicas || pod.attempt < state.attempt_of(pod.id);
+}
+
+void count_pod(const model::PodSeen& pod, Counts& counts) {
+  switch (pod.phase) {
+    case model::PodPhase::kPending:
+      ++counts.pending;
+      break;
+    case model::PodPhase::kRunning:
+      ++counts.running;
+      break;
+    case model::PodPhase::kSucceeded:
+      ++counts.succeeded;
+      break;
+    case model::PodPhase::kFailed:
+      ++counts.failed;
+      break;
+    case model::PodPhase::kUnknown:
+      ++counts.unknown;
+      break;
   }
-  return {{{"pending", "Pending", role.pending},
-           {"running", "Running", role.running},
-           {"succeeded", "Succeeded", role.succeeded},
-           {"failed", "Failed", role.failed},
-           {"unknown", "Unknown", role.unknown},
-           {"terminating", "", leaving}}};
+}
+
+// One entry per task, and a last one for pods of tasks that are no more. A replica that
+// ended and whose pod was lost since counts as it ended.
+std::vector<Counts> count_pods(const model::Observation& seen, const JobState& state) {
+  size_t tasks = seen.spec.roles.size();
+  std::vector<Counts> counts(tasks + 1);
+  std::set<model::ReplicaId> with_pod;
+  for (const model::PodSeen& pod : seen.pods) {
+    if (pod.gone) continue;
+    bool known = pod.id.role >= 0 && pod.id.role < static_cast<int>(tasks);
+    Counts& of_task = counts[known ? static_cast<size_t>(pod.id.role) : tasks];
+    if (!known || is_leaving(seen, state, pod))
+      ++of_task.leaving;
+    else
+      count_pod(pod, of_task);
+    with_pod.insert(pod.id);
+  }
+  for (const model::ReplicaRecord& record : state.replicas) {
+    std::optional<model::Outcome> outcome = state.outcome_of(record.id);
+    bool known = record.id.role < static_cast<int>(tasks) &&
+                 record.id.index < seen.spec.roles[record.id.role].replicas;
+    if (!outcome || !known || with_pod.contains(record.id)) continue;
+    ++(*outcome == model::Outcome::kSucceeded ? counts[record.id.role].succeeded
+                                              : counts[record.id.role].failed);
+  }
+  return counts;
 }
 
 void put_number(json::object& status, std::string_view key, int number) {
@@ -97,25 +157,19 @@ void put_number(json::object& status, std::string_view key, int number) {
 }
 
 void put_counts(const model::Observation& seen, const JobState& state, json::object& status) {
-  std::vector<RoleCounts> roles = count_replicas(seen, state);
-  bool stopping = is_stopping(state.phase);
-  Counts sum = counts_of({}, stopping);
+  std::vector<Counts> counts = count_pods(seen, state);
+  Counts sum;
   json::object by_task;
-  for (size_t i = 0; i < roles.size(); ++i) {
-    Counts counts = counts_of(roles[i], stopping);
+  for (size_t i = 0; i < counts.size(); ++i) {
     json::object phases;
-    for (size_t k = 0; k < counts.size(); ++k) {
-      sum[k].number += counts[k].number;
-      if (counts[k].number > 0 && !counts[k].pod_phase.empty()) {
-        phases[kube::jview(counts[k].pod_phase)] = counts[k].number;
-      }
+    for (const Field& field : kFields) {
+      int number = counts[i].*field.number;
+      sum.*field.number += number;
+      if (number > 0 && !field.pod_phase.empty()) phases[kube::jview(field.pod_phase)] = number;
     }
     if (!phases.empty()) by_task[seen.spec.roles[i].name] = json::object{{"phase", std::move(phases)}};
   }
-  for (const model::PodSeen& pod : seen.pods) {
-    if (pod.id.role < 0 && !pod.gone) ++sum.back().number;  // of a task that is no more
-  }
-  for (const Count& count : sum) put_number(status, count.field, count.number);
+  for (const Field& field : kFields) put_number(status, field.status, sum.*field.number);
   if (by_task.empty())
     status.erase("taskStatusCount");
   else

@@ -78,7 +78,7 @@ TEST(Volcano, DistMnistLowersAndRenders) {
   ASSERT_TRUE(std::holds_alternative<model::JobSpec>(result)) << join(std::get<std::vector<Problem>>(result));
   const model::JobSpec& spec = std::get<model::JobSpec>(result);
   ASSERT_EQ(spec.roles.size(), 2u);
-  EXPECT_EQ(spec.roles[1].rules.size(), 2u);
+  EXPECT_EQ(spec.roles[1].rules.size(), 3u);
   EXPECT_EQ(spec.roles[1].rules[0].action.kind, model::ActionKind::kComplete);
   EXPECT_EQ(spec.roles[1].rules[1].action, (model::Action{model::ActionKind::kRestart, model::Scope::kJob}));
 
