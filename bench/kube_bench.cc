@@ -9,8 +9,7 @@
 namespace trainyard::kube {
 namespace {
 
-// A pod as a cluster gives it back: volumes, environment, probes, managed fields, statuses.
-std::string realistic_pod() {
+json::array environment() {
   json::array env;
   for (int i = 0; i < 12; ++i) {
     env.push_back(
@@ -21,25 +20,70 @@ std::string realistic_pod() {
        {"value",
         R"({"cluster":{"ps":["mnist-ps-0.default.svc:2222"],"worker":["mnist-worker-0.default.svc:2222",)"
         R"("mnist-worker-1.default.svc:2222"]},"task":{"type":"worker","index":0}})"}});
-  json::array mounts, volumes, managed;
-  for (int i = 0; i < 6; ++i) {
+  return env;
+}
+
+json::array managed_fields() {
+  json::value fields =
+      parse_json(R"({"f:metadata":{"f:labels":{".":{},"f:job-name":{}}},"f:spec":{"f:containers":{)"
+                 R"("k:{\"name\":\"tensorflow\"}":{"f:image":{},"f:env":{},"f:resources":{}}}},)"
+                 R"("f:status":{"f:conditions":{},"f:phase":{},"f:podIP":{}}})")
+          .value();
+  json::array managed;
+  for (int i = 0; i < 4; ++i) {
+    managed.push_back({{"manager", "kube-controller-manager"},
+                       {"operation", "Update"},
+                       {"apiVersion", "v1"},
+                       {"time", "2026-11-15T10:00:00Z"},
+                       {"fieldsType", "FieldsV1"},
+                       {"fieldsV1", fields}});
+  }
+  return managed;
+}
+
+json::object metadata() {
+  return parse_json(
+             R"({"name":"mnist-worker-0","namespace":"default",)"
+             R"("uid":"0f3b1c2d-8f1e-4b57-9a52-6f1f6f0a9d11","resourceVersion":"123456789",)"
+             R"("creationTimestamp":"2026-11-15T10:00:00Z",)"
+             R"("labels":{"training.kubeflow.org/job-name":"mnist",)"
+             R"("training.kubeflow.org/operator-name":"tfjob-controller",)"
+             R"("training.kubeflow.org/replica-index":"0","training.kubeflow.org/replica-type":"worker"},)"
+             R"("annotations":{"scheduling.k8s.io/group-name":"mnist","trainyard.dev/attempt":"1"},)"
+             R"("ownerReferences":[{"apiVersion":"kubeflow.org/v1","kind":"TFJob","name":"mnist",)"
+             R"("uid":"5b8d2a52-0000-4f2e-8f0f-0d8c2ad81f5e","controller":true,"blockOwnerDeletion":true}]})")
+      .value()
+      .get_object();
+}
+
+json::object spec() {
+  json::array mounts, volumes;
+  for (int i = 0; i < 8; ++i) {
     mounts.push_back(
         {{"name", fmt::format("volume-{}", i)}, {"mountPath", fmt::format("/mnt/volume-{}", i)}});
     volumes.push_back({{"name", fmt::format("volume-{}", i)},
                        {"persistentVolumeClaim", {{"claimName", fmt::format("training-data-{}", i)}}}});
   }
-  for (int i = 0; i < 3; ++i) {
-    managed.push_back(
-        {{"manager", "kube-controller-manager"},
-         {"operation", "Update"},
-         {"apiVersion", "v1"},
-         {"time", "2026-11-15T10:00:00Z"},
-         {"fieldsType", "FieldsV1"},
-         {"fieldsV1",
-          {{"f:metadata", {{"f:labels", {{".", json::object()}, {"f:job-name", json::object()}}}}},
-           {"f:spec", {{"f:containers", {{"k:{\"name\":\"tensorflow\"}", {{"f:image", json::object()}}}}}}},
-           {"f:status", {{"f:conditions", json::object()}, {"f:phase", json::object()}}}}}});
-  }
+  json::object amounts{{"cpu", "8"}, {"memory", "32Gi"}, {"nvidia.com/gpu", "1"}};
+  json::object container{
+      {"name", "tensorflow"},
+      {"image", "docker.io/tensorflow/tensorflow:2.14.0-gpu"},
+      {"command", json::array{"python", "/opt/training/train.py", "--batch_size=256", "--epochs=90"}},
+      {"ports", json::array{{{"name", "tfjob-port"}, {"containerPort", 2222}, {"protocol", "TCP"}}}},
+      {"env", environment()},
+      {"resources", {{"limits", amounts}, {"requests", amounts}}},
+      {"volumeMounts", std::move(mounts)},
+      {"terminationMessagePath", "/dev/termination-log"},
+      {"imagePullPolicy", "IfNotPresent"}};
+  return {{"containers", json::array{std::move(container)}},
+          {"volumes", std::move(volumes)},
+          {"nodeName", "gpu-node-17"},
+          {"restartPolicy", "Never"},
+          {"schedulerName", "volcano"},
+          {"terminationGracePeriodSeconds", 30}};
+}
+
+json::object status() {
   json::array conditions;
   for (const char* type :
        {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"}) {
@@ -48,71 +92,33 @@ std::string realistic_pod() {
                           {"lastProbeTime", nullptr},
                           {"lastTransitionTime", "2026-11-15T10:00:05Z"}});
   }
-  json::object status{
-      {"name", "tensorflow"},
-      {"ready", true},
-      {"started", true},
-      {"restartCount", 1},
-      {"image", "docker.io/tensorflow/tensorflow:2.14.0-gpu"},
-      {"imageID",
-       "docker.io/tensorflow/"
-       "tensorflow@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
-      {"containerID", "containerd://0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
-      {"state", {{"running", {{"startedAt", "2026-11-15T10:00:04Z"}}}}},
-      {"lastState",
-       {{"terminated",
-         {{"exitCode", 137}, {"reason", "OOMKilled"}, {"finishedAt", "2026-11-15T10:00:03Z"}}}}}};
-  json::object container{
-      {"name", "tensorflow"},
-      {"image", "docker.io/tensorflow/tensorflow:2.14.0-gpu"},
-      {"command", json::array{"python", "/opt/training/train.py", "--batch_size=256", "--epochs=90"}},
-      {"ports", json::array{{{"name", "tfjob-port"}, {"containerPort", 2222}, {"protocol", "TCP"}}}},
-      {"env", std::move(env)},
-      {"resources",
-       {{"limits", {{"cpu", "8"}, {"memory", "32Gi"}, {"nvidia.com/gpu", "1"}}},
-        {"requests", {{"cpu", "8"}, {"memory", "32Gi"}, {"nvidia.com/gpu", "1"}}}}},
-      {"volumeMounts", std::move(mounts)},
-      {"terminationMessagePath", "/dev/termination-log"},
-      {"imagePullPolicy", "IfNotPresent"}};
-  json::object pod{
-      {"apiVersion", "v1"},
-      {"kind", "Pod"},
-      {"metadata",
-       {{"name", "mnist-worker-0"},
-        {"namespace", "default"},
-        {"uid", "0f3b1c2d-8f1e-4b57-9a52-6f1f6f0a9d11"},
-        {"resourceVersion", "123456789"},
-        {"creationTimestamp", "2026-11-15T10:00:00Z"},
-        {"labels",
-         {{"training.kubeflow.org/job-name", "mnist"},
-          {"training.kubeflow.org/operator-name", "tfjob-controller"},
-          {"training.kubeflow.org/replica-index", "0"},
-          {"training.kubeflow.org/replica-type", "worker"}}},
-        {"annotations", {{"scheduling.k8s.io/group-name", "mnist"}, {"trainyard.dev/attempt", "1"}}},
-        {"ownerReferences", json::array{{{"apiVersion", "kubeflow.org/v1"},
-                                         {"kind", "TFJob"},
-                                         {"name", "mnist"},
-                                         {"uid", "5b8d2a52-0000-4f2e-8f0f-0d8c2ad81f5e"},
-                                         {"controller", true},
-                                         {"blockOwnerDeletion", true}}}},
-        {"managedFields", std::move(managed)}}},
-      {"spec",
-       {{"containers", json::array{std::move(container)}},
-        {"volumes", std::move(volumes)},
-        {"nodeName", "gpu-node-17"},
-        {"restartPolicy", "Never"},
-        {"schedulerName", "volcano"},
-        {"terminationGracePeriodSeconds", 30},
-        {"tolerations",
-         json::array{{{"key", "nvidia.com/gpu"}, {"operator", "Exists"}, {"effect", "NoSchedule"}}}}}},
-      {"status",
-       {{"phase", "Running"},
-        {"conditions", std::move(conditions)},
-        {"hostIP", "10.1.2.3"},
-        {"podIP", "10.244.3.17"},
-        {"startTime", "2026-11-15T10:00:01Z"},
-        {"containerStatuses", json::array{std::move(status)}},
-        {"qosClass", "Guaranteed"}}}};
+  std::string digest(64, 'a');
+  json::object container{{"name", "tensorflow"},
+                         {"ready", true},
+                         {"started", true},
+                         {"restartCount", 1},
+                         {"image", "docker.io/tensorflow/tensorflow:2.14.0-gpu"},
+                         {"imageID", "docker.io/tensorflow/tensorflow@sha256:" + digest},
+                         {"containerID", "containerd://" + digest},
+                         {"state", {{"running", {{"startedAt", "2026-11-15T10:00:04Z"}}}}},
+                         {"lastState", {{"terminated", {{"exitCode", 137}, {"reason", "OOMKilled"}}}}}};
+  return {{"phase", "Running"},
+          {"conditions", std::move(conditions)},
+          {"hostIP", "10.1.2.3"},
+          {"podIP", "10.244.3.17"},
+          {"startTime", "2026-11-15T10:00:01Z"},
+          {"containerStatuses", json::array{std::move(container)}},
+          {"qosClass", "Guaranteed"}};
+}
+
+// A pod as a cluster gives it back: volumes, environment, managed fields, statuses.
+std::string realistic_pod() {
+  json::object pod{{"apiVersion", "v1"},
+                   {"kind", "Pod"},
+                   {"metadata", metadata()},
+                   {"spec", spec()},
+                   {"status", status()}};
+  pod["metadata"].get_object()["managedFields"] = managed_fields();
   return json::serialize(pod);
 }
 
