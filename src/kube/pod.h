@@ -68,6 +68,7 @@ struct Pod {
   std::string controller_uid;
   std::optional<Time> created_at;
   std::optional<Time> deleted_at;  // the deletion mark (metadata.deletionTimestamp)
+  int32_t deletion_grace = 0;      // seconds; the deletion was asked for this long before deleted_at
   std::vector<std::string> finalizers;
 
   std::string node_name;

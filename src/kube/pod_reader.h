@@ -86,6 +86,8 @@ class PodReader {
         pod.created_at = time_of(part);
       } else if (key == "deletionTimestamp") {
         pod.deleted_at = time_of(part);
+      } else if (key == "deletionGracePeriodSeconds") {
+        pod.deletion_grace = small_of(part);
       } else if (key == "finalizers") {
         pod.finalizers = texts_of(part);
       } else if (key == "ownerReferences") {

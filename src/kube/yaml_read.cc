@@ -26,6 +26,28 @@ Error to_error(const Refusal& refusal) {
   throw Refusal{source.place(line, column), "a tab cannot be used for indentation, use spaces"};
 }
 
+bool is_utf8(std::string_view bytes) {
+  for (size_t at = 0; at < bytes.size();) {
+    size_t length = utf8_at(bytes, at).bytes;
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+// The parser gives the escapes \N and \_ as single bytes, which are no UTF-8.
+std::string repaired(const std::string& text) {
+  if (is_utf8(text)) return text;
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t length = utf8_at(text, at).bytes;
+    if (length == 0) out += '\xC2';
+    out.append(text, at, std::max<size_t>(length, 1));
+    at += std::max<size_t>(length, 1);
+  }
+  return out;
+}
+
 // Builds the documents from the parser's events.
 class Builder : public YAML::EventHandler {
  public:
@@ -63,7 +85,15 @@ class Builder : public YAML::EventHandler {
       set_key("<<", mark, true);
       return;
     }
-    put({resolve(mark, tag, text), 1, 0, -1}, mark, anchor);
+    if (!plain) last_quoted_ = mark;
+    put({resolve(mark, tag, plain ? text : repaired(text)), 1, 0, -1}, mark, anchor);
+  }
+
+  // The parser takes the end of the text for the end of a quotation. REQUIRES: all is parsed.
+  void check_last_quotation() const {
+    if (last_quoted_ && source_.has_open_quotation(last_quoted_->line, last_quoted_->column)) {
+      refuse(*last_quoted_, "the quotation is not closed");
+    }
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -167,15 +197,6 @@ class Builder : public YAML::EventHandler {
       refuse(mark, fmt::format("\"{}\" is not a !!{}", shown(text), wanted));
     }
     return json::value(text);
-  }
-
-  static bool is_utf8(std::string_view bytes) {
-    for (size_t at = 0; at < bytes.size();) {
-      size_t length = utf8_at(bytes, at).bytes;
-      if (length == 0) return false;
-      at += length;
-    }
-    return true;
   }
 
   void set_key(std::string key, const YAML::Mark& mark, bool merges) {
@@ -304,6 +325,7 @@ class Builder : public YAML::EventHandler {
   const YamlLimits& limits_;
   std::vector<Document> documents_;
 
+  std::optional<YAML::Mark> last_quoted_;
   bool started_ = false;
   int started_at_ = 0;
   Document current_;
@@ -346,6 +368,7 @@ Result<std::vector<Document>> parse_yaml(std::string_view text, const YamlLimits
     Builder builder(source, limits);
     while (parser.HandleNextDocument(builder)) {
     }
+    builder.check_last_quotation();
     return builder.take();
   } catch (const Refusal& refusal) {
     return to_error(refusal);

@@ -66,6 +66,22 @@ bool Source::begins_document(int line_number) const {
   return false;
 }
 
+bool Source::has_open_quotation(int line_number, int column) const {
+  size_t at = starts_[static_cast<size_t>(line_number)] + static_cast<size_t>(column);
+  while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
+    at = std::min(text_.find_first_of(" \t\r\n", at), text_.size());
+    at = std::min(text_.find_first_not_of(" \t\r\n", at), text_.size());
+  }
+  if (at == text_.size() || (text_[at] != '"' && text_[at] != '\'')) return false;
+  char quote = text_[at++];
+  while (at < text_.size()) {
+    bool escaped = quote == '"' ? text_[at] == '\\' : text_.substr(at, 2) == "''";
+    if (!escaped && text_[at] == quote) return false;
+    at += escaped ? 2 : 1;
+  }
+  return true;
+}
+
 void check_text(std::string_view text, const Source& source) {
   int open = 0;
   for (size_t at = 0; at < text.size();) {

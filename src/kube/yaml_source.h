@@ -29,6 +29,8 @@ class Source {
   int tab_in_indentation(int line_number, int column) const;
   // Whether a document may begin on this line: it says "---" or the one before ended with "...".
   bool begins_document(int line_number) const;
+  // Whether the quoted scalar at this place, after its tag and anchor, never ends.
+  bool has_open_quotation(int line_number, int column) const;
 
  private:
   std::string_view text_;

@@ -120,6 +120,13 @@ TEST(Yaml, RefusesWithLineAndColumn) {
       {"é: \xC3", "line 1, column 4: the text is not valid UTF-8"},
       {std::string("a: \0", 4), "line 1, column 4: the character U+0000 is not allowed"},
       {"a: \x07", "line 1, column 4: the character U+0007 is not allowed"},
+      {"a: \"x\n", "line 1, column 4: the quotation is not closed"},
+      {"a: 1\nb: 'x''\n\n", "line 2, column 4: the quotation is not closed"},
+      {"a: &x !!str \"x\\\"\n", "line 1, column 4: the quotation is not closed"},
+      {"a: &x !!str \"x\\\\\"\nb: 'c'''\n", R"({"a":"x\\","b":"c'"})"},
+      {R"(a: "\N\_\L\xe9\u00e9\U0001F600")",
+       "{\"a\":\"\xC2\x85\xC2\xA0\xE2\x80\xA8"
+       "éé😀\"}"},
       {",", "line 1, column 1: nothing can begin here"},
       {"a: 1\n...\n,", "line 3, column 1: nothing can begin here"},
       {"- a\nb: c", "line 2, column 1: a second value begins here; documents are separated by \"---\""},
