@@ -185,6 +185,13 @@ model::GangSeen decode_gang(GangScheduler scheduler, const json::object& pod_gro
   return seen;
 }
 
+model::Gang storable(const model::Gang& gang) {
+  model::Gang kept = decode_gang(gang.scheduler, render_pod_group(gang, "", {})).spec;
+  kept.owned = gang.owned;
+  kept.gates_pods = gang.gates_pods;
+  return kept;
+}
+
 void join_gang(json::object& pod, const model::Gang& gang, std::string_view scheduler_name,
                std::string_view role) {
   json::object& spec = kube::ensure_object(pod, {"spec"});

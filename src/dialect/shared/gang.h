@@ -25,6 +25,11 @@ json::object render_pod_group(const model::Gang& gang, std::string_view name_spa
 // false when the group has no controller; whose it is otherwise is for the caller to say.
 model::GangSeen decode_gang(model::GangScheduler scheduler, const json::object& pod_group);
 
+// The gang without what its scheduler's PodGroup has no field for, and with canonical
+// amounts: what decode_gang gives back of it. A spec's gang must be like that, or it would
+// never equal the stored one and be written again and again.
+model::Gang storable(const model::Gang& gang);
+
 // What makes a pod a member, as each scheduler wants it: schedulerName where the template
 // has none, and the annotation or label that names the group. `role` is Volcano's task-spec.
 void join_gang(json::object& pod, const model::Gang& gang, std::string_view scheduler_name,

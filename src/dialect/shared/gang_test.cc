@@ -63,6 +63,24 @@ TEST(Gang, WhatIsWrittenIsReadBack) {
   }
 }
 
+TEST(Gang, StorableIsWhatComesBack) {
+  for (const GangCase& one : kGangCases) {
+    model::Gang gang = full_gang(one.scheduler);
+    gang.owned = false;
+    gang.gates_pods = true;
+    model::Gang kept = storable(gang);
+    EXPECT_EQ(kept.name, gang.name);
+    EXPECT_FALSE(kept.owned);
+    EXPECT_TRUE(kept.gates_pods);
+    EXPECT_EQ(storable(kept), kept);
+    model::Gang stored = decode_gang(one.scheduler, render_pod_group(kept, "ns", {})).spec;
+    stored.owned = kept.owned;
+    stored.gates_pods = kept.gates_pods;
+    EXPECT_EQ(stored, kept) << one.api_version;
+  }
+  EXPECT_EQ(storable(full_gang(GangScheduler::kVolcano)).timeout_seconds, std::nullopt);
+}
+
 TEST(Gang, OnlyVolcanosPhaseGates) {
   const std::pair<std::string_view, GangPhase> cases[] = {
       {"", GangPhase::kPending},        {"Pending", GangPhase::kPending},   {"Inqueue", GangPhase::kAdmitted},

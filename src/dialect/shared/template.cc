@@ -197,7 +197,7 @@ void check_template(const Reader& pod_template, std::string_view main_container)
 }
 
 void check_child_names(const Reader& where, std::string_view prefix, std::string_view role, int replicas) {
-  if (replicas <= 0 || prefix.empty()) return;
+  if (replicas <= 0 || prefix.empty() || prefix.size() > kLabelMax) return;
   std::string name = fmt::format("{}-{}-{}", prefix, role, replicas - 1);
   if (name.size() > kLabelMax) {
     where.report(

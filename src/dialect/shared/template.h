@@ -31,8 +31,7 @@ void check_template(const Reader& pod_template, std::string_view main_container)
 
 // The name of the role's last replica, <prefix>-<role>-<replicas-1>, names a Service:
 // it must be a DNS label. Does nothing when replicas is 0. The problem is written at
-// `where`. A prefix that is itself no label was reported by check_metadata already, so only
-// the length is looked at then.
+// `where`. What check_metadata has reported of the prefix itself is not said again.
 void check_child_names(const Reader& where, std::string_view prefix, std::string_view role, int replicas);
 
 // The annotation trainyard.dev/restart-scope of the job: pod, role or job.

@@ -66,7 +66,7 @@ std::optional<model::Gang> gang_of(const TfJob& job, const std::string& schedule
   if (gang.queue.empty() && gang.scheduler == model::GangScheduler::kVolcano) gang.queue = "default";
   gang.priority_class = job.scheduling.priority_class;
   gang.timeout_seconds = job.scheduling.timeout_seconds;
-  return gang;
+  return storable(gang);
 }
 
 }  // namespace trainyard::dialect::tf
