@@ -231,6 +231,7 @@ TEST(Pain, P34_AQueueSetByAdmissionStays) {
   yard.edit("spec: {tfReplicaSpecs: {Worker: {replicas: 3}}}");
   EXPECT_EQ(kube::text_at(yard.pod_group(), {"spec", "queue"}), "research");
   EXPECT_EQ(kube::int_at(yard.pod_group(), {"spec", "minMember"}), 3);
+  EXPECT_EQ(yard.cost_of([&] { yard.restart_operator(); }), 0);
 }
 
 // trainer 965, common 68
