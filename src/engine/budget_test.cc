@@ -41,6 +41,16 @@ TEST(Budget, RestartsInPlaceAreCountedOncePerPodOverAllReplicas) {
   EXPECT_EQ(yard.show(), "Finished Failed r=4");
 }
 
+TEST(Budget, ARestartInPlaceIsNotChargedAgainWhenThePodEnds) {
+  JobSpec spec = limited(9, Policy::kOnFailure, 2);
+  spec.success = WholeRole{0};
+  Yard yard(spec);
+  yard.settle().run_all();
+  yard.pod("worker-1").restarts = 1;
+  yard.settle().end("worker-1", 0);
+  EXPECT_EQ(yard.show(), "Running r=1 | worker-0 Running, worker-1 Succeeded");
+}
+
 TEST(Budget, InPlaceWithLimitZeroEndsAtTheFirst) {
   Yard yard(limited(0, Policy::kOnFailure));
   yard.settle().run_all();

@@ -29,10 +29,10 @@ namespace {
 // A pod that failed in the present attempt and was not answered yet.
 std::optional<Happening> failure_of(const Pass& pass, const PodSeen& pod) {
   if (pass.is_extra(pod) || pass.is_old(pod) || pass.state.outcome_of(pod.id)) return std::nullopt;
-  bool again = pod.phase == PodPhase::kSucceeded && pass.spec.roles[pod.id.role].runs_forever;
+  bool again = pod.phase == PodPhase::kSucceeded && pass.spec.roles[pod.id.role].runs_forever && !pod.deleted_first;
   if (pod.phase != PodPhase::kFailed && !again) return std::nullopt;
   Happening happening{Trigger::kFailed, pod.id, pod.exit_code, &pod};
-  if (pod.phase == PodPhase::kFailed && (pod.disrupted || pod.terminating)) happening.trigger = Trigger::kDisrupted;
+  if (pod.phase == PodPhase::kFailed && (pod.disrupted || pod.deleted_first)) happening.trigger = Trigger::kDisrupted;
   return happening;
 }
 
@@ -77,8 +77,6 @@ void record_failure(Pass& pass, const Happening& happening) {
   model::ReplicaRecord& record = pass.state.record(happening.id);
   record.outcome = Outcome::kFailed;
   record.exit_code = happening.exit_code.value_or(0);
-  record.counted_uid.clear();
-  record.counted = 0;
 }
 
 // Why the job fails of this: a permanent code has its own words in some dialects.

@@ -27,6 +27,17 @@ TEST(Failure, TerminatingIsNotFailing) {
   EXPECT_EQ(yard.show(), "Starting | worker-0 Running, worker-1 Pending");
 }
 
+TEST(Failure, EndingWellBecauseOfADeletionIsNoSuccess) {
+  Yard yard(job({role("chief", 1), role("worker", 1)}));
+  yard.settle().run_all();
+  yard.pod("chief-0").terminating = true;
+  yard.pod("chief-0").deleted_first = true;
+  yard.end("chief-0", 0);
+  EXPECT_FALSE(yard.seen.state.finished());
+  yard.vanish();
+  EXPECT_EQ(yard.show(), "Starting | chief-0 Pending, worker-0 Running");
+}
+
 TEST(Failure, EvictedUnderNeverFails) {
   Yard yard(job({role("worker", 1)}));
   yard.settle().run_all().evict("worker-0");

@@ -15,14 +15,14 @@ using model::ResultKind;
 void record_successes(Pass& pass) {
   for (const model::PodSeen& pod : pass.seen.pods) {
     if (pod.phase != model::PodPhase::kSucceeded || pass.is_extra(pod) || pass.is_old(pod)) continue;
+    // Programs exit with 0 when they are told to stop: that is no success.
+    if (pod.deleted_first) continue;
     // A replica that runs for ever starts again instead, unless its success is the job's.
     if (pass.spec.roles[pod.id.role].runs_forever && !is_main(pass.spec, pod.id)) continue;
     if (pass.state.outcome_of(pod.id)) continue;
     model::ReplicaRecord& record = pass.state.record(pod.id);
     record.outcome = Outcome::kSucceeded;
     record.exit_code = 0;
-    record.counted_uid.clear();
-    record.counted = 0;
     model::Note note;
     note.kind = model::NoteKind::kReplicaEnded;
     note.replica = pod.id;

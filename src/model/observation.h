@@ -34,6 +34,8 @@ struct PodSeen {
   int attempt = 0;
   PodPhase phase = PodPhase::kPending;
   bool terminating = false;
+  // Its deletion had been asked for before it ended: how it ended says nothing.
+  bool deleted_first = false;
   // Already deleted from the store; kept because how it ended is not yet recorded.
   bool gone = false;
   bool ready = false;

@@ -82,7 +82,10 @@ Object Store::start_deletion(Table& table, const Object& before, const kube::Del
   bool already = kube::is_deleting(*before);
   int64_t left = kube::int_at(*before, {"metadata", "deletionGracePeriodSeconds"}).value_or(0);
   if (!already || grace < left) {
-    metadata["deletionTimestamp"] = format_rfc3339(now + seconds(grace));
+    // A shorter grace counts from when the deletion was first asked for.
+    std::optional<Time> mark = parse_rfc3339(text_at(*before, {"metadata", "deletionTimestamp"}));
+    Time asked = already && mark ? *mark - seconds(left) : now;
+    metadata["deletionTimestamp"] = format_rfc3339(asked + seconds(grace));
     metadata["deletionGracePeriodSeconds"] = grace;
   }
   if (!already) metadata["generation"] = kube::generation_of(*before) + 1;

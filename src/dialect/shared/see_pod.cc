@@ -108,6 +108,10 @@ model::PodSeen see_pod(const kube::Pod& pod, model::ReplicaId id, std::string_vi
     seen.exit_code = main->terminated->exit_code;
     if (main->terminated->finished_at) seen.finished_at = main->terminated->finished_at;
   }
+  if (pod.is_deleting()) {
+    Time asked = *pod.deleted_at - seconds(pod.deletion_grace);
+    seen.deleted_first = !seen.finished_at || *seen.finished_at >= asked;
+  }
   explain(pod, seen);
   return seen;
 }
