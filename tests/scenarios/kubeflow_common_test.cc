@@ -366,6 +366,26 @@ spec: {containers: [{name: tensorflow, image: tf}]}
   EXPECT_EQ(kube::controller_uid_of(yard.pod("worker-1")), kube::uid_of(yard.job()));
 }
 
+// Pods and services that lost their owner and stand where ours should are taken over, running
+// as they are (0018-tfjob-differences.md; theirs does so for services only).
+TEST(Kubeflow, S49_OrphansAreTakenOver) {
+  Yard yard;
+  yard.submit(tfjob("Worker 2")).let("* Running");
+  kube::DeleteOptions orphaning;
+  orphaning.propagation = kube::Propagation::kOrphan;
+  ASSERT_TRUE(yard.store.remove(kube::kTfJobs, "ns", "j", orphaning, yard.now).ok());
+  yard.settle();
+  EXPECT_FALSE(yard.has_job());
+  EXPECT_EQ(yard.pods(), "worker-0 Running, worker-1 Running");
+  std::string uid(kube::uid_of(yard.pod("worker-0")));
+  yard.submit(tfjob("Worker 2")).after(60);
+  EXPECT_EQ(yard.pods(), "worker-0 Running, worker-1 Running");
+  EXPECT_EQ(kube::uid_of(yard.pod("worker-0")), uid);
+  EXPECT_EQ(kube::controller_uid_of(yard.pod("worker-0")), kube::uid_of(yard.job()));
+  EXPECT_EQ(kube::controller_uid_of(yard.service("worker-1")), kube::uid_of(yard.job()));
+  EXPECT_EQ(yard.conditions(), "Created=True Running=True");
+}
+
 // A job that is being deleted makes nothing any more.
 TEST(Kubeflow, S49_ADeletedJobAdoptsNothing) {
   Yard yard;

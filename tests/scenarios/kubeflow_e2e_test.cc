@@ -71,7 +71,8 @@ TEST(KubeflowEndToEnd, E03_RestartPolicies) {
   }
 }
 
-// Theirs never leaves Restarting when a replica fails for good beside one that restarts.
+// Theirs never leaves Restarting when a replica fails for good beside one that restarts
+// (0018-tfjob-differences.md).
 TEST(KubeflowEndToEnd, E04_AFailureForGoodBesideARestart) {
   Yard yard;
   yard.submit(tfjob("Worker 2 ExitCode, PS 1 Never")).let("* Running");
