@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include "dialect/tfjob/decode.h"
+#include "dialect/tfjob/lower.h"
+#include "dialect/tfjob/replicas.h"
 #include "dialect/tfjob/testing.h"
 
 namespace trainyard::dialect::tf {

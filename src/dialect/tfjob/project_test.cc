@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "dialect/tfjob/announce.h"
+#include "dialect/tfjob/project.h"
 #include "dialect/tfjob/testing.h"
 
 namespace trainyard::dialect::tf {

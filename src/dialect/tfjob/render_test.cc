@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
+#include "dialect/tfjob/render.h"
 #include "dialect/tfjob/testing.h"
+#include "dialect/tfjob/tf_config.h"
 
 namespace trainyard::dialect::tf {
 namespace {
