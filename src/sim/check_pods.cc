@@ -126,6 +126,7 @@ void Checkers::check_old_pods(const JobHistory& job, const PodHistory& pod) {
 void Checkers::check_gang_gate(const PodHistory& pod) {
   const JobHistory* job = job_of(pod.facts.job_uid);
   if (job == nullptr || job->kind != Kind::kVolcano) return;
+  if (job->no_pods_since != 0) return;  // stopped while the pass was under way: its PodGroup may be gone
   const store::Object group =
       pod.facts.gang.empty() ? nullptr : cluster_.find(kube::kVolcanoPodGroups, pod.facts.gang);
   if (group == nullptr) {

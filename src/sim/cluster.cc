@@ -48,15 +48,24 @@ const std::vector<const kube::Resource*>& all_resources() {
   return all;
 }
 
+namespace {
+const kube::Resource* known_resource(const kube::Resource& resource) {
+  for (const kube::Resource* known : all_resources()) {
+    if (known->plural == resource.plural && known->group == resource.group) return known;
+  }
+  return nullptr;
+}
+}  // namespace
+
 store::Object Cluster::create(Author author, const kube::Resource& resource, json::object body) {
   auto result = store_.create(resource, kNamespace, std::move(body), now());
-  tell(author);
+  tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;
 }
 
 store::Object Cluster::update(Author author, const kube::Resource& resource, json::object body) {
   auto result = store_.update(resource, kNamespace, std::move(body), now());
-  tell(author);
+  tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;
 }
 
@@ -68,14 +77,14 @@ store::Object Cluster::write_status(Author author, const kube::Resource& resourc
       {"metadata", json::object{{"name", kube::jview(name)}, {"namespace", kube::jview(kNamespace)}}},
       {"status", std::move(status)}};
   auto result = store_.update_status(resource, kNamespace, std::move(body), now());
-  tell(author);
+  tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;
 }
 
 store::Object Cluster::remove(Author author, const kube::Resource& resource, std::string_view name,
                               const kube::DeleteOptions& options) {
   auto result = store_.remove(resource, kNamespace, name, options, now());
-  tell(author);
+  tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;
 }
 
@@ -87,17 +96,33 @@ store::Object Cluster::find(const kube::Resource& resource, std::string_view nam
 void Cluster::collect_garbage() {
   for (int sweep = 0; sweep < kSweepsMax; ++sweep) {
     const int written = store_.collect_garbage(now());
-    tell({Hand::kCollector, -1});
+    tell_all({Hand::kCollector, -1});
     if (written == 0) return;
   }
 }
 
-void Cluster::tell(Author author) {
+void Cluster::tell(Author author, const kube::Resource& resource) {
+  if (store_.revision() == told_) return;
+  const kube::Resource* known = known_resource(resource);
+  auto events = store_.events_since(resource, told_);
+  CHECK(known != nullptr);
+  CHECK(events.ok());
+  told_ = store_.revision();
+  for (const store::WatchEvent& event : events.value()) {
+    const Change change{author,         now(),
+                        event.revision, known,
+                        event.before,   event.kind == store::ChangeKind::kDeleted ? nullptr : event.object};
+    for (const Listener& listener : listeners_) listener(change);
+  }
+}
+
+// One sweep of the collector writes to many resources.
+void Cluster::tell_all(Author author) {
   if (store_.revision() == told_) return;
   std::vector<Change> changes;
   for (const kube::Resource* resource : all_resources()) {
     auto events = store_.events_since(*resource, told_);
-    if (!events.ok()) continue;
+    CHECK(events.ok());
     for (const store::WatchEvent& event : events.value()) {
       changes.push_back({author, now(), event.revision, resource, event.before,
                          event.kind == store::ChangeKind::kDeleted ? nullptr : event.object});

@@ -66,10 +66,13 @@ class Cluster {
   // The owner of what is gone takes its dependents along.
   void collect_garbage();
 
-  // Tells the listeners what was written since the last time.
-  void tell(Author author);
+  // Tells the listeners what was written to the resource since the last time. Must be
+  // called after every write.
+  void tell(Author author, const kube::Resource& resource);
 
  private:
+  void tell_all(Author author);
+
   Agenda& agenda_;
   store::Store store_;
   std::vector<Listener> listeners_;

@@ -408,7 +408,7 @@ Result<client::Reply> Process::send(const kube::Request& request) {
         ports_.cluster.now(), name_,
         fmt::format("{}{}", to_string(request), reply.ok() ? "" : " refused: " + reply.error().message));
   }
-  ports_.cluster.tell({Hand::kOperator, id_});
+  ports_.cluster.tell({Hand::kOperator, id_}, request.resource);
   if (auto error = fault_after(request, write)) {
     if (ports_.trace.on()) ports_.trace.say(ports_.cluster.now(), name_, "  ... but hears nothing of it");
     return *error;

@@ -53,10 +53,8 @@ void Scheduler::admit_groups(const kube::Resource& resource) {
   if (!groups.ok()) return;
   for (const store::Object& group : groups.value().items) {
     if (kube::is_deleting(*group)) continue;
-    const std::string name(kube::name_of(*group));
-    const int min_member = static_cast<int>(kube::int_at(*group, {"spec", "minMember"}).value_or(0));
     if (&resource == &kube::kT9kPodGroups) {
-      bind_members(name, min_member);
+      bind_members(*group);
       continue;
     }
     const std::string_view phase = kube::text_at(*group, {"status", "phase"});
@@ -66,23 +64,25 @@ void Scheduler::admit_groups(const kube::Resource& resource) {
       cluster_.update(kHand, resource, std::move(changed));
       plan_turn(some(100, 3'000));
     } else {
-      bind_members(name, min_member);
+      bind_members(*group);
     }
   }
 }
 
-void Scheduler::bind_members(const std::string& gang, int min_member) {
+void Scheduler::bind_members(const json::object& group) {
+  const std::string_view gang = kube::name_of(group);
+  const std::string uid(kube::uid_of(group));
+  const int64_t min_member = kube::int_at(group, {"spec", "minMember"}).value_or(0);
   auto pods = cluster_.store().list(kube::kPods, "");
   if (!pods.ok()) return;
-  int members = 0;
-  bool started = false;
+  int64_t members = 0;
   for (const store::Object& pod : pods.value().items) {
     const PodFacts facts = read_pod(*pod);
     if (facts.gang != gang || facts.deleting) continue;
     ++members;
-    started = started || facts.bound;
   }
-  if (members < min_member && !started) return;
+  if (members < min_member && !started_.contains(uid)) return;
+  started_.insert(uid);
   for (const store::Object& pod : pods.value().items) {
     const PodFacts facts = read_pod(*pod);
     if (facts.gang == gang && !facts.bound && !facts.deleting) bind(*pod);

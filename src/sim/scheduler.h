@@ -4,6 +4,7 @@
 // Pending -> Inqueue -> Running. There is room for everybody in the end.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "base/rng.h"
@@ -25,7 +26,7 @@ class Scheduler {
   void plan_turn(Duration after);
   void turn();
   void admit_groups(const kube::Resource& resource);
-  void bind_members(const std::string& gang, int min_member);
+  void bind_members(const json::object& group);
   void bind(const json::object& pod);
   Duration some(int64_t low_ms, int64_t high_ms);
 
@@ -36,6 +37,7 @@ class Scheduler {
   // State.
   Rng rng_;
   bool turn_planned_ = false;
+  std::set<std::string> started_;  // uids of PodGroups that have had their place: they keep it
 };
 
 }  // namespace trainyard::sim

@@ -18,8 +18,9 @@ constexpr Time kStart{1'800'000'000'000};
 // Trouble ends; then back-off (two minutes), runs and restarts need their time.
 constexpr Duration kRestWithin{1'200'000};
 constexpr Duration kSilence{3'600'000};
+constexpr Duration kClockAhead{3'700'000};
 // A lease is renewed every two seconds for as long as anybody lives: keep those short.
-constexpr Duration kRestWithinRivals{500'000};
+constexpr Duration kQuietRivals{210'000};  // longer than any deadline and time to live
 constexpr Duration kSilenceRivals{30'000};
 
 std::vector<kube::Resource> around_for(const std::set<Kind>& kinds) {
@@ -78,20 +79,37 @@ void World::on_change(const Change& change) {
   kubelet_.on_change(change);
   scheduler_.on_change(change);
   for (const auto& process : processes_) process->on_change(change);
-  const bool goes = !change.after || kube::is_deleting(*change.after);
-  if (goes && !collection_planned_) {
-    collection_planned_ = true;
-    agenda_.in(Duration{200}, [this] {
-      collection_planned_ = false;
-      cluster_.collect_garbage();
-    });
-  }
-  if (silence_ && change.resource != &kube::kLeases) {
+  plan_collection(change);
+  if (change.resource == &kube::kLeases) return;
+  last_change_ = change.at;
+  if (silence_) {
     ++loud_writes_;
     const json::object& object = change.after ? *change.after : *change.before;
     last_loud_ = fmt::format("{} wrote {} {}", to_string(change.author.hand), change.resource->plural,
                              kube::name_of(object));
   }
+}
+
+// The collector works when an owner goes, and when something is made for one that has gone.
+void World::plan_collection(const Change& change) {
+  const json::object& object = change.after ? *change.after : *change.before;
+  const std::string uid(kube::uid_of(object));
+  if (kind_of(object)) {
+    if (change.after) {
+      job_uids_.insert(uid);
+    } else {
+      job_uids_.erase(uid);
+    }
+  }
+  const std::string owner(kube::controller_uid_of(object));
+  const bool goes = !change.after || kube::is_deleting(object);
+  const bool orphaned = !change.before && !owner.empty() && !job_uids_.contains(owner);
+  if (collection_planned_ || (!goes && !orphaned)) return;
+  collection_planned_ = true;
+  agenda_.in(Duration{200}, [this] {
+    collection_planned_ = false;
+    cluster_.collect_garbage();
+  });
 }
 
 void World::tell_story(const Change& change) {
@@ -165,8 +183,7 @@ void World::run() {
   run_until(kStart + trouble);
   if (broken()) return;
   settle();
-  const bool rivals = input_.options.faults.has(Fault::kRival);
-  run_until(agenda_.now() + (rivals ? kRestWithinRivals : kRestWithin));
+  come_to_rest();
   if (broken()) return;
   checkers_.at_rest();
   if (broken()) return;
@@ -179,6 +196,18 @@ void World::settle() {
   for (const auto& process : processes_) process->settle();
   users_.settle();
   kubelet_.settle();
+}
+
+void World::come_to_rest() {
+  const FaultSet& faults = input_.options.faults;
+  // Times written by a clock that was ahead come true only later.
+  const Time latest =
+      agenda_.now() + kRestWithin + (faults.has(Fault::kClockStep) ? kClockAhead : Duration{0});
+  if (!faults.has(Fault::kRival) || faults.has(Fault::kClockStep)) return run_until(latest);
+  last_change_ = agenda_.now();
+  while (!broken() && agenda_.now() < latest && agenda_.now() - last_change_ < kQuietRivals) {
+    run_until(agenda_.now() + seconds(10));
+  }
 }
 
 void World::watch_silence() {

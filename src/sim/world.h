@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,9 +51,11 @@ class World {
   void play(const ScriptLine& line);
   void run_until(Time end);
   void settle();
+  void come_to_rest();
   void watch_silence();
   void on_change(const Change& change);
   void tell_story(const Change& change);
+  void plan_collection(const Change& change);
   bool broken() const { return !checkers_.violations().empty(); }
 
   // Fixed.
@@ -66,9 +69,11 @@ class World {
   Scheduler scheduler_;
   Users users_;
   std::vector<std::unique_ptr<Process>> processes_;
+  std::set<std::string> job_uids_;  // of those that are there
   bool collection_planned_ = false;
   bool silence_ = false;
   int64_t loud_writes_ = 0;
+  Time last_change_;  // leases aside
   std::string last_loud_;
 };
 
