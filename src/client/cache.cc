@@ -57,7 +57,11 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   Object& place = objects_[key];
   Changed changed{place, object};
   // Another object of the same name: the old one is gone, and how it ended counts.
-  if (place != nullptr && kube::uid_of(*place) != kube::uid_of(*object)) bury(place, now);
+  bool is_another = place != nullptr && kube::uid_of(*place) != kube::uid_of(*object);
+  if (is_another) bury(place, now);
+  bool changed_hands =
+      place != nullptr && !is_another && kube::controller_uid_of(*place) != kube::controller_uid_of(*object);
+  if (changed_hands) miss(place);
   place = object;
   index(key, changed.before, changed.after);
   return changed;
@@ -70,6 +74,7 @@ std::optional<Changed> Cache::drop(const Object& last, Time now) {
   auto found = objects_.find(key_of(*last));
   if (found == objects_.end() ? !is_new : kube::version_of(*found->second) > version) return std::nullopt;
   bury(last, now);
+  miss(last);
   if (found != objects_.end()) {
     index(found->first, found->second, nullptr);
     objects_.erase(found);
@@ -95,6 +100,7 @@ std::vector<Changed> Cache::swap_in(int64_t revision, Time now) {
     auto found = objects_.find(key);
     bool same = found != objects_.end() && kube::uid_of(*found->second) == kube::uid_of(*object);
     if (!same) bury(object, now);
+    if (found == objects_.end()) miss(object);
     if (found == objects_.end()) changed.push_back({object, nullptr});
   }
   for (const auto& [key, object] : objects_) {
@@ -126,6 +132,29 @@ void Cache::bury(const Object& last, Time now) {
                    .insert_or_assign(std::string(kube::uid_of(*last)), Tombstone{last, now})
                    .second;
   if (added) ++tombstone_count_;
+}
+
+void Cache::miss(const Object& last) {
+  std::string_view owner = kube::controller_uid_of(*last);
+  if (owner.empty() || kube::is_deleting(*last) || is_ended_pod(*last)) return;
+  vanished_[std::string(owner)].insert_or_assign(key_of(*last), last);
+}
+
+std::vector<Object> Cache::vanished_of(std::string_view owner_uid) const {
+  std::vector<Object> vanished;
+  auto found = vanished_.find(owner_uid);
+  if (found == vanished_.end()) return vanished;
+  for (const auto& [key, object] : found->second) vanished.push_back(object);
+  return vanished;
+}
+
+void Cache::settle_vanished(std::string_view owner_uid) {
+  auto found = vanished_.find(owner_uid);
+  if (found != vanished_.end()) vanished_.erase(found);
+}
+
+void Cache::drop_vanished_unless(const std::function<bool(std::string_view owner_uid)>& is_needed) {
+  std::erase_if(vanished_, [&](const auto& entry) { return !is_needed(entry.first); });
 }
 
 Object Cache::find(std::string_view ns, std::string_view name) const {

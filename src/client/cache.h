@@ -8,6 +8,10 @@
 // comes twice). It counts on what a watch promises: events in the order of versions, none
 // left out.
 //
+// Vanished objects: one that left the stream without having been seen going (its labels or
+// its owner were taken off, or it was deleted by force) is remembered until settle(), so
+// that somebody looks before it is taken for deleted.
+//
 // Tombstones: a pod that vanished after it had ended is kept with its last state until
 // forget(), because how it ended may not be recorded yet. A new pod of the same name
 // does not replace the tombstone of the old one.
@@ -59,10 +63,16 @@ class Cache {
   std::vector<Object> owned_by(std::string_view uid) const;
   // Ended pods of this controller that are gone, by uid.
   std::vector<Object> tombstones_of(std::string_view owner_uid) const;
+  // What this controller lost without a deletion mark, as it was last, by name.
+  std::vector<Object> vanished_of(std::string_view owner_uid) const;
   const std::map<ObjectKey, Object>& all() const { return objects_; }
 
   // The outcome of these pods is recorded.
   void forget(std::string_view owner_uid, const std::vector<std::string>& pod_uids);
+  // Somebody has looked where the vanished objects of this controller are.
+  void settle_vanished(std::string_view owner_uid);
+  // Forgets what vanished from controllers that nobody asks about any more.
+  void drop_vanished_unless(const std::function<bool(std::string_view owner_uid)>& is_needed);
   // Tombstones for which the answer is true, of whoever.
   void forget_if(const std::function<bool(std::string_view owner_uid, const Tombstone&)>& is_useless);
 
@@ -77,11 +87,13 @@ class Cache {
   std::vector<Changed> swap_in(int64_t revision, Time now);
   void index(const ObjectKey& key, const Object& before, const Object& after);
   void bury(const Object& last, Time now);
+  void miss(const Object& last);
 
   std::map<ObjectKey, Object> objects_;
   std::map<std::string, std::set<ObjectKey>, std::less<>> by_owner_;
   std::map<std::string, std::map<std::string, Tombstone>, std::less<>> tombstones_;  // owner uid, pod uid
   size_t tombstone_count_ = 0;
+  std::map<std::string, std::map<ObjectKey, Object>, std::less<>> vanished_;  // by owner's uid
   std::optional<std::vector<Object>> incoming_;
   bool synced_ = false;
   int64_t revision_ = 0;  // the newest seen

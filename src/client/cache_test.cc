@@ -97,6 +97,22 @@ TEST(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
   EXPECT_EQ(cache.tombstone_count(), 0u);
 }
 
+TEST(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks) {
+  Cache cache;
+  listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub", "Succeeded"), pod("c", 3, "uc")}, 3);
+  cache.apply(Delete{pod("a", 4, "ua")}, kNow);
+  cache.apply(Delete{pod("b", 5, "ub", "Succeeded")}, kNow);
+  json::object stripped = *pod("c", 6, "uc");
+  stripped["metadata"].get_object().erase("ownerReferences");
+  cache.apply(Apply{std::make_shared<const json::object>(stripped)}, kNow);
+  std::vector<Object> vanished = cache.vanished_of("owner");
+  ASSERT_EQ(vanished.size(), 2u);
+  EXPECT_EQ(kube::name_of(*vanished[0]), "a");
+  EXPECT_EQ(kube::name_of(*vanished[1]), "c");
+  cache.settle_vanished("owner");
+  EXPECT_TRUE(cache.vanished_of("owner").empty());
+}
+
 TEST(CacheTest, ASuccessorDoesNotHideHowItsPredecessorEnded) {
   Cache cache;
   listed(cache, {pod("a", 1, "old", "Succeeded")}, 1);

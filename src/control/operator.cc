@@ -220,10 +220,12 @@ void Operator::sweep_tombstones(Time now) {
   next_sweep_ = now + kSweepEvery;
   for (const DialectStreams& streams : view_.dialects) {
     client::Cache& pods = view_.caches[streams.pods];
-    if (pods.tombstone_count() == 0) continue;
     std::set<std::string_view> jobs;
     if (led_) {
       for (const auto& [key, job] : view_.caches[streams.jobs].all()) jobs.insert(kube::uid_of(*job));
+    }
+    for (int stream : {streams.pods, streams.services}) {
+      view_.caches[stream].drop_vanished_unless([&](std::string_view owner) { return jobs.contains(owner); });
     }
     pods.forget_if([&](std::string_view owner, const client::Tombstone& tombstone) {
       return !jobs.contains(owner) && tombstone.seen + kTombstoneAgeMax < now;

@@ -121,31 +121,6 @@ TEST(OperatorTest, AnEndedPodThatIsGoneStillCounts) {
   EXPECT_EQ(yard.phase(), "Finished");
 }
 
-TEST(OperatorTest, AnInvalidJobIsToldOnceAndRecovers) {
-  Yard yard;
-  json::object job = *yard.submit("j", {{"workers", -1}});
-  yard.pass(seconds(600));
-  EXPECT_EQ(yard.events("InvalidSpec"), "spec.workers: Invalid value: -1: must not be negative x1");
-  EXPECT_EQ(yard.tap.writes, 0);
-  job["spec"].get_object()["workers"] = 1;
-  ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());
-  yard.settle();
-  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
-}
-
-TEST(OperatorTest, AnInvalidJobCanBeDeleted) {
-  Yard yard;
-  yard.submit("j", {{"workers", 1}, {"hold", true}});
-  yard.settle();
-  json::object job = *yard.find(kToys, "j");
-  job["spec"].get_object()["workers"] = -1;
-  ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());
-  yard.settle();
-  yard.remove(kToys, "j");
-  yard.pass(seconds(60));
-  EXPECT_EQ(yard.phase(), "gone");
-}
-
 // ---- old views -------------------------------------------------------------------
 
 TEST(OperatorTest, NothingIsMadeForAJobThatWasDeletedUnseen) {

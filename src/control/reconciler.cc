@@ -37,6 +37,7 @@ ApplyContext Reconciler::context_for(const JobKey& key, const client::Object& jo
 
 Pass Reconciler::run_valid(const JobKey& key, const client::Object& job, model::JobSpec spec, Time now) {
   const dialect::Dialect& dialect = dialects_[key.dialect];
+  if (std::optional<Pass> pass = recover_vanished(key, job, now)) return std::move(*pass);
   model::JobState state = dialect.recall(spec, *job);
   model::Observation seen = observe(view_, key, dialect, *job, std::move(spec), std::move(state));
   model::Plan plan = engine::plan(seen, now);
@@ -58,8 +59,7 @@ Pass Reconciler::run_invalid(const JobKey& key, const client::Object& job,
   Writer writer(context, now);
   Pass pass;
   if (kube::is_deleting(*job)) {
-    // Whatever it says, nothing of it must keep it from going.
-    pass.error = writer.set_finalizer(false);
+    pass.error = let_go_invalid(writer, key, *job);
   } else {
     const json::object* stored = kube::object_at(*job, {"status"});
     json::object status = dialect.project_invalid(*job, problems, now);
@@ -82,6 +82,48 @@ Pass Reconciler::run_invalid(const JobKey& key, const client::Object& job,
   }
   pass.expected = writer.take_expected();
   pass.writes = writer.writes();
+  return pass;
+}
+
+// Whatever it says, nothing of it must keep an invalid job from going; but what it asked
+// for when it was valid, pods first, is kept.
+std::optional<Error> Reconciler::let_go_invalid(Writer& writer, const JobKey& key, const json::object& job) {
+  if (!kube::has_finalizer(job, dialect::kFinalizer)) return std::nullopt;
+  int stream = view_.dialects[key.dialect].pods;
+  std::vector<client::Object> pods = view_.caches[stream].owned_by(kube::uid_of(job));
+  for (const client::Object& pod : pods) {
+    if (kube::is_deleting(*pod)) continue;
+    Result<bool> removed =
+        writer.remove(kube::kPods, stream, std::string(kube::name_of(*pod)), std::string(kube::uid_of(*pod)));
+    if (!removed.ok()) return removed.error();
+  }
+  if (!pods.empty()) return std::nullopt;
+  return writer.set_finalizer(false);
+}
+
+// A pod that left the watch without a deletion mark may only have lost its labels or its
+// owner. To take it for deleted would start it a second time, so it is looked at first.
+// nullopt: the view is complete, go on.
+std::optional<Pass> Reconciler::recover_vanished(const JobKey& key, const client::Object& job, Time now) {
+  int stream = view_.dialects[key.dialect].pods;
+  std::vector<client::Object> vanished = view_.caches[stream].vanished_of(kube::uid_of(*job));
+  if (vanished.empty() || kube::is_deleting(*job)) return std::nullopt;
+  ApplyContext context = context_for(key, job);
+  Writer writer(context, now);
+  Pass pass;
+  bool recovered = false;
+  for (const client::Object& last : vanished) {
+    Result<bool> found = writer.recover(kube::kPods, stream, *last);
+    if (!found.ok()) pass.error = found.error();
+    if (!found.ok()) break;
+    recovered = recovered || *found;
+  }
+  pass.expected = writer.take_expected();
+  pass.writes = writer.writes();
+  if (!pass.error) view_.caches[stream].settle_vanished(kube::uid_of(*job));
+  if (!pass.error && !recovered) return std::nullopt;
+  // The cache will show what was recovered; that wakes the key.
+  if (recovered) pass.wake = now;
   return pass;
 }
 

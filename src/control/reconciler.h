@@ -21,6 +21,8 @@
 
 namespace trainyard::control {
 
+class Writer;
+
 struct Pass {
   std::optional<Time> wake;  // look again then, even if nothing changes
   std::optional<Error> error;
@@ -50,6 +52,8 @@ class Reconciler {
   Pass run_valid(const JobKey& key, const client::Object& job, model::JobSpec spec, Time now);
   Pass run_invalid(const JobKey& key, const client::Object& job,
                    const std::vector<dialect::Problem>& problems, Time now);
+  std::optional<Error> let_go_invalid(Writer& writer, const JobKey& key, const json::object& job);
+  std::optional<Pass> recover_vanished(const JobKey& key, const client::Object& job, Time now);
   void release_tombstones(const JobKey& key, const model::Observation& seen);
 
   // Fixed.

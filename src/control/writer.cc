@@ -179,14 +179,32 @@ Result<bool> Writer::look_at_existing(const kube::Resource& resource, int stream
   bool ours = owner == kube::uid_of(*job_);
   bool stripped = owner.empty() && c_.dialect.identify(found).has_value() && is_same_replica(wanted, found);
   if (!ours && !stripped) return not_ours(resource, found);
-  if (kube::is_deleting(found) || !same_attempt) {
+  bool hidden = stripped || !is_same_replica(wanted, found);
+  if (hidden && !kube::is_deleting(found)) {
+    Result<bool> taken = take_back(resource, stream, wanted, found);
+    if (!taken.ok()) return taken;
+  } else {
     expect_version(stream, found);
+  }
+  if (kube::is_deleting(found) || !same_attempt) {
     return Error{ErrorKind::kConflict,
                  fmt::format("{} of before is still there", described(resource, kube::name_of(found)))};
   }
-  if (stripped || !is_same_replica(wanted, found)) return take_back(resource, stream, wanted, found);
-  expect_version(stream, found);
   return why.kind == ErrorKind::kUnknown;
+}
+
+Result<bool> Writer::recover(const kube::Resource& resource, int stream, const json::object& last) {
+  Result<Object> live = client::get(c_.client, resource, c_.key.ns, kube::name_of(last));
+  if (!live.ok()) {
+    if (live.error().kind == ErrorKind::kNotFound) return false;
+    return live.error();
+  }
+  std::string_view owner = kube::controller_uid_of(**live);
+  bool same = kube::uid_of(**live) == kube::uid_of(last) && !kube::is_deleting(**live);
+  if (!same || (!owner.empty() && owner != kube::uid_of(*job_))) return false;
+  Result<bool> taken = take_back(resource, stream, last, **live);
+  if (!taken.ok()) return taken.error();
+  return true;
 }
 
 // Gives an object of ours the labels and the owner back that somebody took off.

@@ -32,6 +32,9 @@ class Writer {
   Result<bool> create(const kube::Resource& resource, int stream, json::object body);
   Result<bool> remove(const kube::Resource& resource, int stream, const std::string& name,
                       const std::string& uid);
+  // Looks whether an object that left the cache is really gone; if only its labels or its
+  // owner are, gives them back. True: it is there after all.
+  Result<bool> recover(const kube::Resource& resource, int stream, const json::object& last);
   // Bring what the cache shows to what is rendered; fields of others stay.
   Result<bool> update_gang(const kube::Resource& resource, int stream, const json::object& rendered);
   Result<bool> update_companion(const kube::Resource& resource, int stream, const json::object& rendered);
