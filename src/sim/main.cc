@@ -1,7 +1,8 @@
 // sim_seeds: simulates many seeds and explores every scenario, for ctest, the soak and
 // the mutants. `trainyard sim` is the face for people.
 //
-//   sim_seeds [--first N] [--count N] [--threads N]   seeds; prints what was broken
+//   sim_seeds [--first N] [--count N] [--threads N]   seeds; prints what was broken; with --stop
+//                                                     no more are begun once one has failed
 //   sim_seeds --seed N [--shrink]                     one seed with its story
 //   ... --without FAULT                               that fault is left out; may be repeated
 //   sim_seeds --explore [SCENARIO [BLOW WRITE]]       the small worlds; or the story of one
@@ -31,7 +32,7 @@ struct Call {
   int threads = 1;
   std::optional<uint64_t> seed;
   bool shrink = false;
-  FaultSet without;
+  ManyOptions many;
   bool explore = false;
   std::vector<std::string> words;
 };
@@ -49,12 +50,14 @@ std::optional<Call> read_call(int argc, char** argv) {
     const std::string_view word = argv[i];
     if (word == "--shrink") {
       call.shrink = true;
+    } else if (word == "--stop") {
+      call.many.stop_at_first = true;
     } else if (word == "--explore") {
       call.explore = true;
     } else if (word == "--without") {
       const std::optional<Fault> fault = i + 1 < argc ? fault_named(argv[++i]) : std::nullopt;
       if (!fault) return std::nullopt;
-      call.without.add(*fault);
+      call.many.without.add(*fault);
     } else if (word.starts_with("--")) {
       const std::optional<uint64_t> value = i + 1 < argc ? number(argv[++i]) : std::nullopt;
       if (!value) return std::nullopt;
@@ -78,7 +81,7 @@ std::optional<Call> read_call(int argc, char** argv) {
 
 int run_one_seed(uint64_t seed, const Call& call) {
   Options options = derive_options(seed);
-  options.faults.remove(call.without);
+  options.faults.remove(call.many.without);
   const RunReport report = run_seed({.seed = seed, .trace = true, .options = options});
   if (!call.shrink || report.ok()) {
     fmt::print("{}", to_string(report));
@@ -90,7 +93,7 @@ int run_one_seed(uint64_t seed, const Call& call) {
 }
 
 int run_seeds(const Call& call) {
-  const ManyReport many = run_many(call.first, call.count, call.threads, call.without);
+  const ManyReport many = run_many(call.first, call.count, call.threads, call.many);
   for (const RunReport& failure : many.failures) fmt::print("{}", to_string(failure));
   fmt::print("{} seeds from {}: {} failed; {:.1f} s, {:.0f} seeds/s on {} threads, {} revisions\n",
              many.count, many.first, many.failed, many.seconds_taken,

@@ -28,7 +28,7 @@ RunReport run_seed(const RunOptions& options) {
   return report;
 }
 
-ManyReport run_many(uint64_t first, uint64_t count, int threads, const FaultSet& without) {
+ManyReport run_many(uint64_t first, uint64_t count, int threads, const ManyOptions& options) {
   CHECK(threads >= 1);
   ManyReport many;
   many.first = first;
@@ -38,13 +38,14 @@ ManyReport run_many(uint64_t first, uint64_t count, int threads, const FaultSet&
   const auto work = [&] {
     int64_t revisions = 0;
     for (uint64_t i = next++; i < count; i = next++) {
-      Options options = derive_options(first + i);
-      options.faults.remove(without);
-      RunReport report = run_seed({.seed = first + i, .options = options});
+      Options world = derive_options(first + i);
+      world.faults.remove(options.without);
+      RunReport report = run_seed({.seed = first + i, .options = world});
       revisions += report.revisions;
       if (report.ok()) continue;
       const std::lock_guard lock(mutex);
       ++many.failed;
+      if (options.stop_at_first) next = count;
       many.failures.push_back(std::move(report));
     }
     const std::lock_guard lock(mutex);

@@ -41,8 +41,14 @@ struct ManyReport {
 
 inline constexpr size_t kFailuresMax = 20;
 
-// Seeds first .. first+count-1, the given faults left out of every world. REQUIRES: threads >= 1.
-ManyReport run_many(uint64_t first, uint64_t count, int threads, const FaultSet& without = {});
+// What run_many leaves out of every world, and when it stops.
+struct ManyOptions {
+  FaultSet without;
+  bool stop_at_first = false;  // once a seed has failed, no more are begun
+};
+
+// Seeds first .. first+count-1. REQUIRES: threads >= 1.
+ManyReport run_many(uint64_t first, uint64_t count, int threads, const ManyOptions& options = {});
 
 // For a person: the options, what was broken, and the story if there is one.
 std::string to_string(const RunReport& report);
