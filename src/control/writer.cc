@@ -42,6 +42,16 @@ void overlay(json::object& to, const json::object* from) {
   for (const json::key_value_pair& member : *from) to[member.key()] = member.value();
 }
 
+// Whether the watch, which selects by label, shows `found` as it would show `wanted`.
+bool has_labels_of(const json::object& wanted, const json::object& found) {
+  const json::object* labels = kube::object_at(wanted, {"metadata", "labels"});
+  if (labels == nullptr) return true;
+  return std::all_of(labels->begin(), labels->end(), [&](const json::key_value_pair& label) {
+    std::string_view key{label.key().data(), label.key().size()};
+    return label.value().is_string() && kube::label_of(found, key) == kube::view(label.value().get_string());
+  });
+}
+
 }  // namespace
 
 void Writer::expect_version(int stream, const json::object& object) {
@@ -152,6 +162,8 @@ Result<bool> Writer::create(const kube::Resource& resource, int stream, json::ob
     return true;
   }
   ErrorKind kind = made.error().kind;
+  // Nothing is missing that could come back by itself: the kind or the namespace is not there.
+  if (kind == ErrorKind::kNotFound) return Error{ErrorKind::kForbidden, made.error().message};
   if (kind != ErrorKind::kAlreadyExists && kind != ErrorKind::kUnknown) return made.error();
   return look_at_existing(resource, stream, body, made.error());
 }
@@ -179,7 +191,7 @@ Result<bool> Writer::look_at_existing(const kube::Resource& resource, int stream
   bool ours = owner == kube::uid_of(*job_);
   bool stripped = owner.empty() && c_.dialect.identify(found).has_value() && is_same_replica(wanted, found);
   if (!ours && !stripped) return not_ours(resource, found);
-  bool hidden = stripped || !is_same_replica(wanted, found);
+  bool hidden = stripped || !is_same_replica(wanted, found) || !has_labels_of(wanted, found);
   if (hidden && !kube::is_deleting(found)) {
     Result<bool> taken = take_back(resource, stream, wanted, found);
     if (!taken.ok()) return taken;
