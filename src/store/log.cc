@@ -95,6 +95,9 @@ Result<std::vector<WatchEvent>> Store::watch(const kube::Resource& resource, std
     for (const Object& object : page->items) {
       told.push_back({ChangeKind::kAdded, kube::version_of(*object), object, nullptr});
     }
+    // Like everything that a watch tells: in the order of versions, which are unique.
+    std::sort(told.begin(), told.end(),
+              [](const WatchEvent& a, const WatchEvent& b) { return a.revision < b.revision; });
     return told;
   }
   std::optional<int64_t> since = parse_revision(query.version);

@@ -99,6 +99,17 @@ TEST(StoreTest, RevisionsRiseByOne) {
   EXPECT_EQ(store.revision(), 3);
 }
 
+TEST(StoreTest, AWatchFromAnywhereTellsWhatIsThereInOrderOfVersions) {
+  Store store;
+  for (std::string_view name : {"c", "a", "b"}) {
+    ASSERT_TRUE(store.create(kube::kConfigMaps, "ns", thing(name), kNow).ok());
+  }
+  std::string names;
+  std::vector<WatchEvent> events = store.watch(kube::kConfigMaps, "ns", {}).value();
+  for (const WatchEvent& event : events) names += kube::name_of(*event.object);
+  EXPECT_EQ(names, "cab");
+}
+
 TEST(StoreTest, WhatIsCompactedIsGone) {
   Store store;
   for (std::string_view name : {"a", "b", "c"}) {
