@@ -23,6 +23,7 @@ void Checkers::pod_changed(const Change& change) {
   const PodFacts before = pod.facts;
   const std::string owner = change.before ? before.job_uid : facts.job_uid;
   if (change.before && change.author.hand == Hand::kUser && !facts.deleting) pod.stripped = true;
+  if (change.before && change.author.hand == Hand::kOperator) pod.stripped = false;  // taken back
   pod.facts = std::move(facts);
   if (pod.facts.job_uid.empty() && pod.stripped) pod.facts.job_uid = owner;
   if (!change.before) {

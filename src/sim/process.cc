@@ -252,7 +252,7 @@ void Process::open_watch(int stream, const kube::Request& request) {
   if (strikes(Fault::kWatchTimeTravel, network_rng_)) {
     // Old events come again; what has been seen must not be undone by them.
     const int64_t back = network_rng_.between(1, 20);
-    line.version = std::max({int64_t{0}, ports_.cluster.store().compacted(), line.version - back});
+    line.version = std::max({int64_t{1}, ports_.cluster.store().compacted(), line.version - back});
   }
   line.open = true;
   line.poll_planned = false;

@@ -179,6 +179,11 @@ store::Object Users::any_pod_of(const Blueprint& job) {
 void Users::strip(const Blueprint& job) {
   const store::Object pod = any_pod_of(job);
   if (pod == nullptr || kube::is_deleting(*pod)) return;
+  // A pod without labels and without owner would be nobody's: it keeps one of the two.
+  const bool whole =
+      kube::object_at(*pod, {"metadata", "labels"}) != nullptr && !kube::controller_uid_of(*pod).empty();
+  const bool foreign = std::count(foreign_pods_.begin(), foreign_pods_.end(), kube::name_of(*pod)) > 0;
+  if (!whole || foreign) return;
   json::object changed = *pod;
   json::object& metadata = changed["metadata"].as_object();
   const bool owner = rng_.chance(40);
