@@ -58,6 +58,26 @@ TEST(ApplyTest, StrippedPodsAreTakenBack) {
   }
 }
 
+TEST(ApplyTest, OrphansOfAnEarlierJobAreTakenOverOrReplaced) {
+  for (bool serves : {true, false}) {
+    Yard yard;
+    yard.submit("j", {{"workers", 1}, {"group", serves ? "same" : "old"}});
+    yard.settle();
+    yard.set_pod("j-worker-0", "Running");
+    yard.settle();
+    std::string uid(kube::uid_of(*yard.find(kube::kPods, "j-worker-0")));
+    kube::DeleteOptions options;
+    options.propagation = kube::Propagation::kOrphan;
+    ASSERT_TRUE(yard.store.remove(kToys, "ns", "j", options, yard.now).ok());
+    yard.settle();
+    client::Object job = yard.submit("j", {{"workers", 1}, {"group", "same"}});
+    yard.pass(seconds(60));
+    client::Object pod = yard.find(kube::kPods, "j-worker-0");
+    EXPECT_EQ(kube::uid_of(*pod) == uid, serves);
+    EXPECT_EQ(kube::controller_uid_of(*pod), kube::uid_of(*job));
+  }
+}
+
 TEST(ApplyTest, CompanionsAreMarkedAndBroughtUpToDate) {
   Yard yard;
   yard.submit("j", {{"workers", 1}, {"companion", true}});

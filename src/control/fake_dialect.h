@@ -1,7 +1,7 @@
 // A dialect for the tests of control: the smallest manifest that needs everything.
 //
 //   {"spec": {"workers": 2, "policy": "Never" | "Restart", "hold": true, "companion": true,
-//             "ttl": 10, "gang": true}}
+//             "ttl": 10, "gang": true, "group": "an annotation of every pod"}}
 //
 // Pods are <job>-worker-<i>; the job succeeds when all workers have; its status is
 // {"phase", "state"}. A negative number of workers is invalid.

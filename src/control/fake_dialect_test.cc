@@ -80,6 +80,8 @@ json::object render_pod(const model::JobSpec& spec, const dialect::Settings&,
   if (context.attempt > 0) {
     meta.annotations.emplace_back(dialect::kAttemptAnnotation, std::to_string(context.attempt));
   }
+  std::string_view group = kube::text_at(*spec.source, {"spec", "group"});
+  if (!group.empty()) meta.annotations.emplace_back("group", group);
   json::object pod = kube::new_object(kube::kPods, meta);
   pod["spec"] = json::object{{"containers", json::array{json::object{{"name", "main"}}}}};
   return pod;

@@ -176,6 +176,30 @@ bool Writer::is_same_replica(const json::object& wanted, const json::object& fou
          c_.dialect.job_name_of(wanted) == c_.dialect.job_name_of(found);
 }
 
+// Whether what is found does what is wanted: an orphan of another job may belong to a gang
+// that is no more, which its annotations tell.
+bool Writer::can_serve(const json::object& wanted, const json::object& found) const {
+  const json::object* annotations = kube::object_at(wanted, {"metadata", "annotations"});
+  if (annotations == nullptr) return true;
+  return std::all_of(annotations->begin(), annotations->end(), [&](const json::key_value_pair& member) {
+    std::string_view key(member.key().data(), member.key().size());
+    if (key == dialect::kAttemptAnnotation || !member.value().is_string()) return true;
+    return kube::annotation_of(found, key) == kube::view(member.value().get_string());
+  });
+}
+
+// Takes an orphan over in order to delete it: nobody else would, and its name is needed.
+Result<bool> Writer::replace_orphan(const kube::Resource& resource, int stream, const json::object& wanted,
+                                    const json::object& found) {
+  Result<bool> taken = take_back(resource, stream, wanted, found);
+  if (!taken.ok()) return taken;
+  std::string name(kube::name_of(found));
+  Result<bool> removed = remove(resource, stream, name, std::string(kube::uid_of(found)));
+  if (!removed.ok()) return removed;
+  return Error{ErrorKind::kUnavailable, fmt::format("{} of another job was in the way and is being replaced",
+                                                    described(resource, name))};
+}
+
 Result<bool> Writer::look_at_existing(const kube::Resource& resource, int stream, const json::object& wanted,
                                       const Error& why) {
   Result<Object> live = client::get(c_.client, resource, c_.key.ns, kube::name_of(wanted));
@@ -191,6 +215,9 @@ Result<bool> Writer::look_at_existing(const kube::Resource& resource, int stream
   bool ours = owner == kube::uid_of(*job_);
   bool stripped = owner.empty() && c_.dialect.identify(found).has_value() && is_same_replica(wanted, found);
   if (!ours && !stripped) return not_ours(resource, found);
+  if (stripped && !kube::is_deleting(found) && !can_serve(wanted, found)) {
+    return replace_orphan(resource, stream, wanted, found);
+  }
   bool hidden = stripped || !is_same_replica(wanted, found) || !has_labels_of(wanted, found);
   if (hidden && !kube::is_deleting(found)) {
     Result<bool> taken = take_back(resource, stream, wanted, found);
