@@ -53,13 +53,11 @@ test-mutants:
 
 bench:
 	@tools/setup
-	@tools/build release $(JOBS) bench
-	@tools/bench $(RELEASE)
+	@tools/bench $(JOBS)
 
 fuzz:
 	@tools/setup fuzz
 	@echo 'fuzz: builds the fuzz targets with clang in build/fuzz and runs each for $(SECONDS) s; findings stay in build/fuzz/findings.'
-	@tools/build fuzz $(JOBS) fuzzers
 	@tools/fuzz $(SECONDS) $(JOBS)
 
 soak:

@@ -92,7 +92,9 @@ void add_convert(CLI::App& app, Raw& raw) {
 void add_sim(CLI::App& app, Raw& raw) {
   CLI::App* command =
       app.add_subcommand("sim", "Run simulated worlds full of faults and check what must always hold");
-  command->add_option("--seed", raw.seed, "The first seed")->capture_default_str();
+  command->add_option("--seed", raw.seed, "The first seed")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--count", raw.count, "How many seeds, one after the other")
       ->capture_default_str()
       ->check(CLI::Range(uint64_t{1}, std::numeric_limits<uint64_t>::max()));

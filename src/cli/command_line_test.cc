@@ -23,8 +23,8 @@ TEST(CommandLine, EachCommandIsRead) {
             Command(Explain{{"a"}, OutputForm::kJson, Time{5000}, {}}));
   EXPECT_EQ(read_command_line({"convert", "--to", "t9k", "a"}), Command(Convert{{"a"}, "t9k"}));
   EXPECT_EQ(read_command_line({"sim"}), Command(Simulate{1, 1, false, 0}));
-  EXPECT_EQ(read_command_line({"sim", "--seed", "7", "--count", "9", "--trace"}),
-            Command(Simulate{7, 9, true}));
+  EXPECT_EQ(read_command_line({"sim", "--seed", "7", "--count", "9", "--threads", "2"}),
+            Command(Simulate{7, 9, false, 2}));
   EXPECT_EQ(read_command_line({"sim", "--seed", "7", "--trace"}), Command(Simulate{7, 1, true, 0}));
   EXPECT_EQ(read_command_line({"completion", "fish"}), Command(Completion{"fish"}));
   EXPECT_EQ(read_command_line({"version"}), Command(Version{}));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "cli/portable.h"
@@ -82,6 +83,32 @@ std::map<std::string, std::string> played_roles(const json::object& source) {
   return roles;
 }
 
+// The port that the plugin tells TensorFlow to listen at.
+int64_t plugin_port(const json::object& source) {
+  const json::array* arguments = kube::array_at(source, {"spec", "plugins", "tensorflow"});
+  for (size_t i = 0; arguments != nullptr && i < arguments->size(); ++i) {
+    if (!(*arguments)[i].is_string()) continue;
+    std::string_view text = kube::view((*arguments)[i].get_string());
+    text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
+    int port = 0;
+    if (!text.starts_with("port=")) continue;
+    text.remove_prefix(5);
+    if (std::from_chars(text.data(), text.data() + text.size(), port).ec == std::errc()) return port;
+  }
+  return 2222;
+}
+
+// Another port than the usual one is written at the main container, the first.
+void name_port(json::object& pod_template, int64_t port) {
+  json::array& containers = kube::ensure_array(pod_template, {"spec", "containers"});
+  if (port == 2222 || containers.empty() || !containers[0].is_object()) return;
+  json::array& ports = kube::ensure_array(containers[0].get_object(), {"ports"});
+  for (const json::value& entry : ports) {
+    if (entry.is_object() && kube::text_at(entry.get_object(), {"name"}) == "tfjob-port") return;
+  }
+  ports.push_back(json::object{{"name", "tfjob-port"}, {"containerPort", port}});
+}
+
 std::string lower_case(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
@@ -125,6 +152,7 @@ class Reading {
     for (const Policy& policy : policies_of(*kube::object_at(source_, {"spec"}), "spec"))
       apply(policy, role, false);
     mount_volumes(role);
+    name_port(role.pod_template, plugin_port(source_));
     if (of_pod != "Never") in_place_.push_back(name);
     for (const char* key : {"dependsOn", "topologyPolicy", "partitionPolicy"}) {
       if (kube::find(task, {key}) != nullptr) lose(fmt::format("{}.{}: no counterpart", path, key));

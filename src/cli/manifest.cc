@@ -16,12 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One byte more than the YAML reader takes, so that it sees that there is too much.
-std::string read_text(std::istream& in) {
-  std::string text(kube::YamlLimits{}.bytes_max + 1, '\0');
+// No more than the YAML reader takes; what is larger is not read to its end.
+TextFile read_stream(std::string label, std::istream& in) {
+  constexpr size_t kMax = kube::YamlLimits{}.bytes_max;
+  std::string text(kMax + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(in.gcount()));
-  return text;
+  if (text.size() > kMax) {
+    return {std::move(label), "",
+            fmt::format("is larger than {} bytes, the most that an API server takes", kMax)};
+  }
+  return {std::move(label), std::move(text), ""};
 }
 
 TextFile read_file(const fs::path& path) {
@@ -29,7 +34,7 @@ TextFile read_file(const fs::path& path) {
   if (fs::is_directory(path, failed)) return {path.string(), "", "is a directory"};
   std::ifstream in(path, std::ios::binary);
   if (!in) return {path.string(), "", "cannot be read: " + std::generic_category().message(errno)};
-  return {path.string(), read_text(in), ""};
+  return read_stream(path.string(), in);
 }
 
 bool is_manifest_name(const fs::path& path) {
@@ -90,6 +95,17 @@ std::string hint_for(const json::object& body) {
   return "";
 }
 
+// The versions of its kind that a dialect reads, newest first: "a/v1", "a/v1beta1".
+std::string versions_of(const dialect::Dialect& dialect) {
+  std::string list;
+  for (const char* version : {"v1", "v1beta2", "v1beta1", "v1alpha2", "v1alpha1"}) {
+    std::string full = fmt::format("{}/{}", dialect.resource.group, version);
+    if (!dialect.recognises(full, dialect.resource.kind)) continue;
+    list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", full);
+  }
+  return list;
+}
+
 class Sorter {
  public:
   Sorter(std::span<const dialect::Dialect> dialects, Manifests& out) : dialects_(dialects), out_(out) {}
@@ -129,12 +145,20 @@ class Sorter {
   // Whether something is wrong with what the object says it is.
   bool complain(const Object& object) {
     size_t before = out_.complaints.size();
+    auto absent = [&](const char* field) {
+      const json::value* found = object.body.if_contains(field);
+      return found == nullptr || found->is_null();
+    };
+    if (absent("apiVersion") && absent("kind")) {
+      add(object, "apiVersion",
+          "Required value: neither apiVersion nor kind is there" + hint_for(object.body));
+      return true;
+    }
     for (const char* field : {"apiVersion", "kind"}) {
       const json::value* found = object.body.if_contains(field);
-      if (found == nullptr || found->is_null()) {
+      if (absent(field)) {
         add(object, field,
-            fmt::format("Required value: every object names its apiVersion and kind{}",
-                        hint_for(object.body)));
+            "Required value: every object names its apiVersion and kind" + hint_for(object.body));
       } else if (!found->is_string() || found->get_string().empty()) {
         add(object, field, fmt::format("Invalid value: {}: must be a word", json::serialize(*found)));
       }
@@ -157,8 +181,8 @@ class Sorter {
             fmt::format("Unsupported value: \"{}\": did you mean \"{}\"?", kind, dialect.resource.kind));
       } else {
         add(object, "apiVersion",
-            fmt::format("Unsupported value: \"{}\": a {} is read as \"{}\"{}", api_version, kind,
-                        dialect.resource.api_version(), our_group ? " or an older version of it" : ""));
+            fmt::format("Unsupported value: \"{}\": supported values: {}", api_version,
+                        versions_of(dialect)));
       }
       return;
     }
@@ -181,7 +205,7 @@ std::vector<TextFile> read_paths(const std::vector<std::string>& paths, std::ist
   for (const std::string& path : paths) {
     std::error_code failed;
     if (path == "-") {
-      files.push_back({"<stdin>", read_text(standard_input), ""});
+      files.push_back(read_stream("<stdin>", standard_input));
     } else if (fs::is_directory(path, failed)) {
       std::vector<TextFile> inside = read_directory(path);
       files.insert(files.end(), inside.begin(), inside.end());

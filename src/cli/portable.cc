@@ -54,6 +54,11 @@ const PortableRole* Portable::find(std::string_view role) const {
   return found == roles.end() ? nullptr : &*found;
 }
 
+bool Portable::restarts() const {
+  return std::any_of(roles.begin(), roles.end(),
+                     [](const PortableRole& r) { return r.restart != Restart::kNever; });
+}
+
 const PortableRole* Portable::leader() const {
   const PortableRole* chief = find("chief");
   return chief != nullptr ? chief : find("master");

@@ -52,6 +52,8 @@ struct Portable {
   std::vector<std::string> lost;
 
   const PortableRole* find(std::string_view role) const;
+  // Whether any role is ever started again.
+  bool restarts() const;
   // The chief or master, or null.
   const PortableRole* leader() const;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/match.h"
 
 namespace trainyard::cli {
@@ -119,7 +121,10 @@ std::string success_of(const JobSpec& spec) {
   return std::visit(
       Match{[&](const model::MainReplica& main) {
               std::string text = fmt::format("when {} ends with exit code 0", replica_label(spec, main.id));
-              if (main.or_all) text += fmt::format(", or all of {}", spec.roles[main.id.role].name);
+              bool several = spec.roles[static_cast<size_t>(main.id.role)].replicas > 1;
+              if (main.or_all && several)
+                text +=
+                    fmt::format(", or all of {} have", spec.roles[static_cast<size_t>(main.id.role)].name);
               return text;
             },
             [&](const model::WholeRole& whole) {
@@ -138,7 +143,16 @@ std::string success_of(const JobSpec& spec) {
       spec.success);
 }
 
+bool ever_restarts(const JobSpec& spec) {
+  return std::any_of(spec.roles.begin(), spec.roles.end(), [](const Role& role) {
+    return role.restarts_in_place || role.runs_forever ||
+           std::any_of(role.rules.begin(), role.rules.end(),
+                       [](const Rule& rule) { return rule.action.kind == ActionKind::kRestart; });
+  });
+}
+
 std::string budget_of(const JobSpec& spec) {
+  if (!ever_restarts(spec)) return "none: no rule asks for one. A pod that somebody deletes is made again";
   constexpr std::string_view kUncounted = "Evictions and deletions are not counted";
   if (!spec.budget.restarts_max) return fmt::format("without limit. {}", kUncounted);
   std::string_view then =

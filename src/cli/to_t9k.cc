@@ -26,7 +26,7 @@ json::object run_policy_of(Portable& job) {
   policy["cleanUpPolicy"] = kube::jview(word_of(job.cleanup));
   if (job.restarts_max) {
     policy["backoffLimit"] = *job.restarts_max;
-  } else {
+  } else if (job.restarts()) {
     policy["backoffLimit"] = std::numeric_limits<int32_t>::max();
     job.lost.push_back("no restart limit: there is always one (3 when left out), so the largest is written");
   }
@@ -90,7 +90,9 @@ Result<json::object> to_t9k(Portable& job) {
   write_scheduler(job, spec);
   if (job.tensorboard) spec["tensorboardSpec"] = *job.tensorboard;
   spec["replicaSpecs"] = std::move(roles);
-  if (job.all_workers) job.lost.push_back("success of all workers: here the job succeeds when worker 0 does");
+  const PortableRole* worker = job.find("worker");
+  if (job.all_workers && worker != nullptr && worker->replicas > 1)
+    job.lost.push_back("success of all workers: here the job succeeds when worker 0 does");
   return json::object{{"apiVersion", kube::jview(kube::kT9kJobs.api_version())},
                       {"kind", kube::jview(kube::kT9kJobs.kind)},
                       {"metadata", metadata_with_scope(job)},

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/portable.h"
+#include "dialect/shared/dialect.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 
@@ -42,9 +43,10 @@ json::object run_policy_of(Portable& job) {
   if (job.gang->priority.value_or(0) != 0) {
     job.lost.push_back(fmt::format("priority {}: TFJobs name a priority class instead", *job.gang->priority));
   }
-  job.lost.push_back(
-      "gang: a TFJob is one only where the operator is told its gang scheduler, or by the annotation "
-      "trainyard.dev/gang-scheduler");
+  if (job.kind != kube::kVolcanoJobs.kind) {
+    job.lost.push_back(
+        "gang: name a gang scheduler to the operator, or by the annotation trainyard.dev/gang-scheduler");
+  }
   if (!scheduling.empty()) policy["schedulingPolicy"] = std::move(scheduling);
   return policy;
 }
@@ -70,9 +72,14 @@ Result<json::object> to_tfjob(Portable& job) {
   if (!job.any_failure_ends) {
     job.lost.push_back("failures: a replica that fails for good fails a TFJob, whichever it is");
   }
+  json::object metadata = metadata_with_scope(job);
+  if (job.gang && job.kind == kube::kVolcanoJobs.kind) {
+    kube::ensure_object(metadata, {"annotations"})[kube::jview(dialect::kGangSchedulerAnnotation)] =
+        "volcano";
+  }
   return json::object{{"apiVersion", kube::jview(kube::kTfJobs.api_version())},
                       {"kind", kube::jview(kube::kTfJobs.kind)},
-                      {"metadata", metadata_with_scope(job)},
+                      {"metadata", std::move(metadata)},
                       {"spec", std::move(spec)}};
 }
 

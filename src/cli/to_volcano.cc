@@ -124,7 +124,7 @@ void write_limits(Portable& job, json::object& spec) {
     int tries =
         *job.restarts_max == std::numeric_limits<int>::max() ? *job.restarts_max : *job.restarts_max + 1;
     spec["maxRetry"] = tries;  // the first run counts as one
-  } else {
+  } else if (job.restarts()) {
     spec["maxRetry"] = std::numeric_limits<int32_t>::max();
     job.lost.push_back("no restart limit: there is always one (3 when left out), so the largest is written");
   }
@@ -161,7 +161,8 @@ void tell_losses(Portable& job) {
         "ExitCode: the documented codes and 42 are written out; in a TFJob all above 128 but 139 restart");
   }
   job.lost.push_back("failure: a job that ends because a replica failed is Terminated, not Failed");
-  if (job.leader() == nullptr && !job.all_workers) {
+  const PortableRole* worker = job.find("worker");
+  if (job.leader() == nullptr && !job.all_workers && worker != nullptr && worker->replicas > 1) {
     job.lost.push_back("success of worker 0: here the job is complete when all workers are");
   }
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/dialects.h"
 
 namespace trainyard::cli {
@@ -28,7 +30,8 @@ std::vector<std::string> located(const Object& object, const std::vector<dialect
   for (const dialect::Problem& problem : problems) {
     dialect::Problem shown = problem;
     if (!object.prefix.empty()) shown.path = fmt::format("{}.{}", object.prefix, problem.path);
-    lines.push_back(fmt::format("{}: {}", object.place_of(problem.path), dialect::to_string(shown)));
+    std::string line = fmt::format("{}: {}", object.place_of(problem.path), dialect::to_string(shown));
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   }
   return lines;
 }

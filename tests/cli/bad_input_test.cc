@@ -65,7 +65,8 @@ TEST_P(BadInput, EachCaseHasItsExactMessages) {
     rewritten += complaints(session);
     EXPECT_EQ(session.status, 1);
     EXPECT_NE(session.err, "");
-    if (!rewriting()) EXPECT_EQ(complaints(session), one.expected);
+    std::string expected = rewriting() ? complaints(session) : one.expected;
+    EXPECT_EQ(complaints(session), expected);
   }
   if (rewriting()) write_text(GetParam(), rewritten);
 }
@@ -118,11 +119,12 @@ std::string laughter() {
 std::vector<MadeCase> made_cases() {
   constexpr size_t kHundredMegabytes = 100 * 1024 * 1024;
   return {
-      {"100 MB of one value", "a: " + repeated("x", kHundredMegabytes) + "\n", "too large"},
-      {"100 MB of lines", repeated("- a\n", kHundredMegabytes / 4), "too large"},
-      {"100 MB of comments", repeated("#\n", kHundredMegabytes / 2), "too large"},
-      {"deep lists", repeated("[", 1'000'000), "nested"},
-      {"deep maps", repeated("{a: ", 700'000), "nested"},
+      {"100 MB of one value", "a: " + repeated("x", kHundredMegabytes) + "\n",
+       "is larger than 3145728 bytes"},
+      {"100 MB of lines", repeated("- a\n", kHundredMegabytes / 4), "is larger than 3145728 bytes"},
+      {"100 MB of comments", repeated("#\n", kHundredMegabytes / 2), "is larger than 3145728 bytes"},
+      {"deep lists", repeated("[", 1'000'000), "too many brackets"},
+      {"deep maps", repeated("{a: ", 700'000), "too many brackets"},
       {"deep block lists", repeated("- ", 1'000'000), "nested"},
       {"an alias bomb", laughter(), "values"},
       {"many keys",

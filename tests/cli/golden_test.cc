@@ -15,8 +15,11 @@ namespace fs = std::filesystem;
 
 using Words = std::vector<std::string>;
 
+// Messages name files as they were given, so they are given from here.
+void enter_golden_folder() { fs::current_path(fs::path(TRAINYARD_SOURCE_DIR) / "tests/golden"); }
+
 std::vector<std::string> manifests() {
-  fs::current_path(fs::path(TRAINYARD_SOURCE_DIR) / "tests/golden");
+  enter_golden_folder();
   std::vector<std::string> paths;
   for (const auto& entry : fs::recursive_directory_iterator(".")) {
     if (entry.path().extension() == ".yaml")
@@ -56,7 +59,10 @@ std::string all_transcripts(const std::string& manifest) {
   return text;
 }
 
-class Golden : public ::testing::TestWithParam<std::string> {};
+class Golden : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { enter_golden_folder(); }
+};
 
 TEST_P(Golden, TranscriptIsAsRecorded) {
   std::string golden = GetParam().substr(0, GetParam().size() - 5) + ".txt";
