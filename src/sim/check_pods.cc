@@ -22,7 +22,11 @@ void Checkers::pod_changed(const Change& change) {
   PodHistory& pod = pods_[facts.uid];
   const PodFacts before = pod.facts;
   const std::string owner = change.before ? before.job_uid : facts.job_uid;
-  if (change.before && change.author.hand == Hand::kUser && !facts.deleting) pod.stripped = true;
+  if (change.before && change.author.hand == Hand::kUser && !facts.deleting) {
+    pod.stripped = true;
+    // From now on nobody can know whose success it was.
+    if (JobHistory* job = job_of(owner)) job->successes.erase({facts.role, facts.index});
+  }
   if (change.before && change.author.hand == Hand::kOperator) pod.stripped = false;  // taken back
   pod.facts = std::move(facts);
   if (pod.facts.job_uid.empty() && pod.stripped) pod.facts.job_uid = owner;

@@ -119,7 +119,9 @@ void Checkers::check_pod_delete(const PodHistory& pod, JobHistory& job) {
             fmt::format("{} of attempt {} is deleted before the job says why", pod.facts.name,
                         pod.facts.attempt));
   }
-  if (!pod.failed_itself || job.scaled || job.wish.scope == "role" || job.wish.scope == "job") return;
+  if (!pod.failed_itself || job.scaled || job.ever_stopped || job.wish.scope == "role" ||
+      job.wish.scope == "job")
+    return;
   job.replaced.insert(pod.facts.uid);
   const auto replaced = static_cast<int>(job.replaced.size());
   const auto charged = static_cast<int>(kube::int_at(job.status.memory, {"restarts"}).value_or(0));

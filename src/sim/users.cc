@@ -48,6 +48,10 @@ void Users::settle() {
     job.invalid = false;
     apply(job);
   }
+  // Orphans stand where pods should be; nobody else may remove them.
+  for (const store::Object& pod : pods_named("")) {
+    if (kube::controller_uid_of(*pod).empty()) foreign_pods_.emplace_back(kube::name_of(*pod));
+  }
   for (const std::string& name : foreign_pods_) {
     cluster_.remove(kHand, kube::kPods, name, {.grace_seconds = 0});
   }
