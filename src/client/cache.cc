@@ -56,11 +56,12 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   if (found == objects_.end() ? !is_new : kube::version_of(*found->second) >= version) return std::nullopt;
   Object& place = objects_[key];
   Changed changed{place, object};
-  // Another object of the same name: the old one is gone, and how it ended counts.
+  // Another object of the same name, or no longer its controller's: to the controller the
+  // old one is gone, and how it ended counts.
   bool is_another = place != nullptr && kube::uid_of(*place) != kube::uid_of(*object);
-  if (is_another) bury(place, now);
   bool changed_hands =
       place != nullptr && !is_another && kube::controller_uid_of(*place) != kube::controller_uid_of(*object);
+  if (is_another || changed_hands) bury(place, now);
   if (changed_hands) miss(place);
   place = object;
   index(key, changed.before, changed.after);

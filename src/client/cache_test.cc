@@ -113,6 +113,16 @@ TEST(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks) 
   EXPECT_TRUE(cache.vanished_of("owner").empty());
 }
 
+TEST(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
+  Cache cache;
+  listed(cache, {pod("a", 1, "ua", "Succeeded")}, 1);
+  json::object stripped = *pod("a", 2, "ua", "Succeeded");
+  stripped["metadata"].get_object().erase("ownerReferences");
+  cache.apply(Apply{std::make_shared<const json::object>(stripped)}, kNow);
+  EXPECT_EQ(cache.tombstones_of("owner").size(), 1u);
+  EXPECT_TRUE(cache.vanished_of("owner").empty());
+}
+
 TEST(CacheTest, ASuccessorDoesNotHideHowItsPredecessorEnded) {
   Cache cache;
   listed(cache, {pod("a", 1, "old", "Succeeded")}, 1);
