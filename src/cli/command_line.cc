@@ -172,10 +172,15 @@ Command command_of(std::string_view name, const Raw& raw) {
   return Version{};
 }
 
-// The first word that is no option, if no command is called so.
+// What is wrong with the first word: no command is called so.
 std::optional<Misused> unknown_command(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0].starts_with("-")) return std::nullopt;
+  if (arguments.empty()) return std::nullopt;
   const std::string& word = arguments[0];
+  if (word == "-h" || word == "--help" || word == "--version") return std::nullopt;
+  if (word.starts_with("-")) {
+    return Misused{
+        fmt::format("unknown option '{}' before a command\nRun 'trainyard --help' for help.\n", word)};
+  }
   for (std::string_view known : command_names()) {
     if (word == known) return std::nullopt;
   }

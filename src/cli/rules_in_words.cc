@@ -230,16 +230,17 @@ std::vector<std::string> replica_rules(const JobSpec& spec, const Role& role) {
   if (role.runs_forever) lines.push_back("it ends well: the replica starts again, for it is to run always");
   for (const Rule& rule : role.rules) lines.push_back(condition_of(rule) + ": " + in_words(rule.action));
   if (answer_every_failure(role)) return lines;
-  std::string rest = lines.empty() ? "it fails" : "any other failure";
-  if (role.otherwise_main) {
-    const auto* main = std::get_if<model::MainReplica>(&spec.success);
-    std::string label = main != nullptr ? replica_label(spec, main->id) : "the main replica";
-    lines.push_back(fmt::format("{} of {}: {}", rest == "it fails" ? "a failure" : rest, label,
-                                in_words(*role.otherwise_main)));
+  bool first = lines.empty();
+  const auto* main = std::get_if<model::MainReplica>(&spec.success);
+  if (role.otherwise_main && main != nullptr) {
+    lines.push_back(fmt::format("{} of {}: {}", first ? "a failure" : "any other failure",
+                                replica_label(spec, main->id), in_words(*role.otherwise_main)));
     if (role.replicas == 1) return lines;
-    rest += " of the others";
+    lines.push_back(fmt::format("{} of the others: {}", first ? "a failure" : "any other failure",
+                                in_words(role.otherwise)));
+    return lines;
   }
-  lines.push_back(rest + ": " + in_words(role.otherwise));
+  lines.push_back(fmt::format("{}: {}", first ? "it fails" : "any other failure", in_words(role.otherwise)));
   return lines;
 }
 
