@@ -1,0 +1,64 @@
+#include "sim/world.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/explore.h"
+#include "sim/run.h"
+
+namespace trainyard::sim {
+namespace {
+
+TEST(World, OneSeedTellsOneStory) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    const RunReport once = run_seed({.seed = seed, .trace = true});
+    const RunReport again = run_seed({.seed = seed, .trace = true});
+    EXPECT_EQ(once.trace, again.trace) << seed;
+    EXPECT_EQ(once.revisions, again.revisions) << seed;
+  }
+}
+
+TEST(World, TellingTheStoryChangesNothing) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    const RunReport told = run_seed({.seed = seed, .trace = true});
+    const RunReport silent = run_seed({.seed = seed});
+    EXPECT_TRUE(silent.trace.empty());
+    EXPECT_EQ(told.revisions, silent.revisions) << seed;
+    EXPECT_EQ(told.operator_writes, silent.operator_writes) << seed;
+  }
+}
+
+TEST(World, ManyRunTheSameOnAnyNumberOfThreads) {
+  const ManyReport one = run_many(1, 60, 1);
+  const ManyReport two = run_many(1, 60, 2);
+  EXPECT_EQ(one.failed, two.failed);
+  EXPECT_EQ(one.revisions, two.revisions);
+}
+
+TEST(World, AFailureIsToldWithSeedCheckerAndStory) {
+  RunReport report = run_seed({.seed = 3, .trace = true});
+  report.violations.push_back(
+      {4, "terminal-is-terminal", "train had failed and is now going on", Time{0}, 17});
+  const std::string text = to_string(report);
+  EXPECT_NE(text.find("seed 3: "), std::string::npos);
+  EXPECT_NE(text.find("operator-0"), std::string::npos);
+  EXPECT_NE(text.find("BROKEN invariant 4 (terminal-is-terminal) at revision 17"), std::string::npos);
+}
+
+// Every single write of every small world, struck in every way.
+class Scenarios : public ::testing::TestWithParam<Scenario> {};
+
+TEST_P(Scenarios, EndTheSameWhateverStrikes) {
+  const Exploration exploration = explore(GetParam());
+  EXPECT_GT(exploration.writes, 0);
+  EXPECT_GT(exploration.runs, exploration.writes);
+  for (const Finding& finding : exploration.findings) ADD_FAILURE() << to_string(finding);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Scenarios, ::testing::ValuesIn(scenarios()), [](const auto& info) {
+  std::string name(info.param.name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace trainyard::sim
