@@ -74,8 +74,8 @@ std::set<std::string> own_headers(const SourceFile& file) {
   return headers;
 }
 
-// A source is reached when a test of its room includes its header, or when a source that
-// is reached does. One without a header of its own name goes by those it includes.
+// A source is reached when a test of its room includes its header, or when a source or a
+// header that is reached does. One without a header of its own name goes by those it includes.
 bool reached(const SourceFile& file, const std::vector<SourceFile>& files,
              const std::set<std::string>& headers) {
   std::string header = file.path.substr(4, file.path.size() - 7) + ".h";
@@ -100,7 +100,8 @@ void check_tested(const std::vector<SourceFile>& files, std::vector<Finding>& fi
   for (size_t before = 0; before != headers.size();) {
     before = headers.size();
     for (const SourceFile& file : files) {
-      if (is_source(file) && reached(file, files, headers)) headers.merge(own_headers(file));
+      bool header = file.path.starts_with("src/") && file.header() && headers.contains(file.path.substr(4));
+      if (header || (is_source(file) && reached(file, files, headers))) headers.merge(own_headers(file));
     }
   }
   for (const SourceFile& file : files) {
