@@ -213,10 +213,8 @@ Result<bool> Writer::look_at_existing(const kube::Resource& resource, int stream
                       kube::annotation_of(found, dialect::kAttemptAnnotation);
   std::string_view owner = kube::controller_uid_of(found);
   bool ours = owner == kube::uid_of(*job_);
-  // Without an owner it may be the orphan of an earlier job of this name, which is not ours to take.
-  bool younger = kube::creation_time_of(found) >= kube::creation_time_of(*job_);
-  bool stripped =
-      owner.empty() && younger && c_.dialect.identify(found).has_value() && is_same_replica(wanted, found);
+  // Without an owner and with our labels it is an orphan, which its controller may adopt.
+  bool stripped = owner.empty() && c_.dialect.identify(found).has_value() && is_same_replica(wanted, found);
   if (!ours && !stripped) return not_ours(resource, found);
   if (stripped && !kube::is_deleting(found) && !can_serve(wanted, found)) {
     return replace_orphan(resource, stream, wanted, found);
