@@ -195,7 +195,8 @@ void Process::maybe_trouble() {
     return;
   }
   if (options_.faults.has(Fault::kClockStep) && process_rng_.below(1000) < options_.fault_percent) {
-    skew_ = Duration{process_rng_.between(-3'600'000, 3'600'000)};
+    const int64_t most = (rivals_ ? kWrongByRivals : kWrongBy).count();
+    skew_ = Duration{process_rng_.between(-most, most)};
     ports_.trace.say(ports_.cluster.now(), name_,
                      fmt::format("its clock is wrong by {} s", skew_.count() / 1000));
   }

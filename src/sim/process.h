@@ -24,6 +24,11 @@
 
 namespace trainyard::sim {
 
+// How wrong a clock may be. With rivals less, because times that are written ahead must
+// come true before the world is at rest, and rivals cost a lease write every two seconds.
+inline constexpr Duration kWrongBy{3'600'000};
+inline constexpr Duration kWrongByRivals{90'000};
+
 // One thing done to the operator on purpose, in an otherwise healthy world.
 enum class Blow { kNone, kCrashBefore, kCrashAfter, kConflict, kServerError, kLost, kLostApplied };
 std::string_view to_string(Blow blow);

@@ -72,6 +72,7 @@ class World {
   std::set<std::string> job_uids_;  // of those that are there
   bool collection_planned_ = false;
   bool silence_ = false;
+  int64_t steps_ = 0;
   int64_t loud_writes_ = 0;
   Time last_change_;  // leases aside
   std::string last_loud_;
