@@ -71,6 +71,7 @@ void Checkers::job_at_rest(const JobHistory& job) {
     }
     return;
   }
+  gangs_at_rest(job);
   running_job_at_rest(job, pods);
 }
 
@@ -87,6 +88,27 @@ void Checkers::ended_job_at_rest(const JobHistory& job, const std::vector<const 
     violate(17, "time-to-live",
             fmt::format("{} should have gone {} ago", job.name,
                         format_duration(now_ - (*finished + seconds(*job.wish.ttl)))));
+  }
+}
+
+// 16: who could start has started.
+void Checkers::gangs_at_rest(const JobHistory& job) {
+  int64_t total = 0;
+  for (const auto& [role, replicas] : job.wish.replicas) total += replicas;
+  for (const kube::Resource* resource : {&kube::kVolcanoPodGroups, &kube::kT9kPodGroups}) {
+    auto groups = cluster_.store().list(*resource, "");
+    if (!groups.ok()) continue;
+    for (const store::Object& group : groups.value().items) {
+      if (kube::controller_uid_of(*group) != job.uid) continue;
+      if (kube::int_at(*group, {"spec", "minMember"}).value_or(0) > total) {
+        violate(16, "gang-size",
+                fmt::format("{} waits for more pods than {} makes", kube::name_of(*group), job.name));
+      }
+      const std::string_view phase = kube::text_at(*group, {"status", "phase"});
+      if (resource == &kube::kVolcanoPodGroups && (phase.empty() || phase == "Pending")) {
+        violate(16, "gang-starts", fmt::format("{} of {} was never let in", kube::name_of(*group), job.name));
+      }
+    }
   }
 }
 
@@ -120,7 +142,6 @@ void Checkers::running_job_at_rest(const JobHistory& job, const std::vector<cons
                (pod->facts.ended() || pod->facts.phase == PodPhase::kRunning);
       });
       if (!there && !outcome_recorded(job.status.memory, role, index)) {
-        // 16 when its gang was never let in, 15 otherwise.
         violate(15, "replicas-run",
                 fmt::format("{}: {}-{} neither runs nor has ended", job.name, role, index));
       }

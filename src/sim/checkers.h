@@ -3,6 +3,17 @@
 // the operators' requests, know nothing of the engine, the dialects or the control loop,
 // and read objects with eyes of their own (facts.h).
 //
+//   1, 2, 3, 7, 10   when a pod or service is made             check_pods.cc
+//   4, 5, 6, 14, 17  when a job changes or goes                check_status.cc
+//   3, 5, 11, 12     when an operator asks for something       check_requests.cc
+//   13               at every revision                         checkers.cc
+//   5, 14 - 18       when the world is at rest, and silent     check_rest.cc, world.cc
+//
+// Of gangs what exists now is checked: 7 that no pod of a gated gang is made before the
+// gang is let in; 16 that at rest no gang waits and none wants more members than its job
+// makes. Nothing here places or preempts pods but the model (scheduler.h), so 8 and 9 say
+// nothing yet. 18 is 15 in worlds with invalid edits, which users take back.
+//
 // Safety is judged at every revision. An operator may act on an old view, so a rule that
 // depends on what somebody else did binds it from the pass that began after it: the
 // job itself is proved fresh before every pass acts; pods count once the operator's
@@ -129,6 +140,7 @@ class Checkers {
   void check_create(int operator_id, const kube::Request& request, const kube::Create& create);
 
   void job_at_rest(const JobHistory& job);
+  void gangs_at_rest(const JobHistory& job);
   void ended_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods);
   void running_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods);
 

@@ -306,6 +306,17 @@ TEST_F(CheckersTest, PodsThatOutliveTheCleanup) {
   EXPECT_EQ(broken(), "cleanup");
 }
 
+TEST_F(CheckersTest, GangThatWaitsForMoreThanItsJobMakes) {
+  make_job("volcano train worker=1");
+  json::object metadata{{"name", "gang"}};
+  metadata["ownerReferences"] =
+      json::array{kube::owner_reference(resource_->api_version(), resource_->kind, "train", uid_)};
+  cluster_.create(kOperator, kube::kVolcanoPodGroups,
+                  {{"metadata", std::move(metadata)}, {"spec", json::object{{"minMember", 2}}}});
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "gang-size");
+}
+
 TEST_F(CheckersTest, StopThatDoesNotStop) {
   make_job("tfjob train worker=1 suspended");
   write_status(R"({"conditions":[{"type":"Suspended","status":"True"}]})");
