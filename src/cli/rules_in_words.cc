@@ -128,7 +128,11 @@ std::string success_of(const JobSpec& spec) {
               return text;
             },
             [&](const model::WholeRole& whole) {
-              return fmt::format("when every {} has ended with exit code 0", spec.roles[whole.role].name);
+              const Role& role = spec.roles[static_cast<size_t>(whole.role)];
+              if (role.replicas == 1) {
+                return fmt::format("when {}-0 ends with exit code 0", role.name);
+              }
+              return fmt::format("when every {} has ended with exit code 0", role.name);
             },
             [](const model::Tally& tally) {
               std::string text;
