@@ -27,7 +27,8 @@ void Checkers::pod_changed(const Change& change) {
     // From now on nobody can know whose success it was.
     if (JobHistory* job = job_of(owner)) job->successes.erase({facts.role, facts.index});
   }
-  if (change.before && change.author.hand == Hand::kOperator) pod.stripped = false;  // taken back
+  const bool taken_back = change.author.hand == Hand::kOperator && !facts.job_uid.empty();
+  if (change.before && taken_back) pod.stripped = false;
   pod.facts = std::move(facts);
   if (pod.facts.job_uid.empty() && pod.stripped) pod.facts.job_uid = owner;
   if (!change.before) {

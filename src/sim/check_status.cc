@@ -61,6 +61,7 @@ void Checkers::job_changed(const Change& change, Kind kind) {
   const bool wants_none = job.status.terminal() || job.deleting || stopped;
   if (!wants_none) job.no_pods_since = 0;
   if (wants_none && job.no_pods_since == 0) job.no_pods_since = change.revision;
+  if (job.status.terminal() && !job.ended_at) job.ended_at = change.at;
   if (change.before) status_changed(change, job, before, job.status);
 }
 
@@ -181,7 +182,8 @@ void Checkers::job_gone(const Change& change, JobHistory& job) {
     violate(17, "time-to-live", fmt::format("an operator deleted {}, which was not to go", job.name));
     return;
   }
-  const Time due = *finished + seconds(*job.wish.ttl);
+  // (Volcano's jobs have ended only when their pods are gone.)
+  const Time due = std::max(*finished + seconds(*job.wish.ttl), job.ended_at.value_or(*finished));
   if (clocks_are_right() && !job.edited && change.at < due - kTolerance) {
     violate(17, "time-to-live", fmt::format("{} went {} ms too early", job.name, (due - change.at).count()));
   }

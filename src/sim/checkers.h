@@ -101,8 +101,9 @@ class Checkers {
     StatusFacts status;
     int64_t generation = 0;
     int64_t observed_generation = 0;
-    int64_t spec_changed = 0;   // revision
-    int64_t no_pods_since = 0;  // revision; 0: pods may be made
+    int64_t spec_changed = 0;      // revision
+    int64_t no_pods_since = 0;     // revision; 0: pods may be made
+    std::optional<Time> ended_at;  // when the status first said so
     bool deleting = false;
     bool gone = false;
     bool scaled = false;
