@@ -14,7 +14,7 @@ CXX_FILES = $(shell git ls-files '*.cc' '*.h')
 help:
 	@echo 'make run               install what is missing, build, explain an example job and simulate a few'
 	@echo 'make test              install what is missing, build, run every test that needs no other toolchain'
-	@echo 'make test-sanitizers   the same tests with address and undefined-behaviour sanitizers, then with the thread sanitizer'
+	@echo 'make test-sanitizers   the same tests with address and undefined-behaviour sanitizers; the simulator with the thread sanitizer'
 	@echo 'make test-mutants      build the deliberate defects of tests/mutants; the tests must catch each'
 	@echo 'make soak SEEDS=n      simulate n seeds (default $(SEEDS))'
 	@echo 'make fuzz SECONDS=n    run each fuzz target for n seconds (default $(SECONDS); needs clang)'
@@ -40,11 +40,11 @@ test:
 
 test-sanitizers:
 	@tools/setup
-	@echo 'test-sanitizers: builds everything twice, in build/asan and build/tsan (some 20 minutes on 2 cores), and runs the tests of each.'
+	@echo 'test-sanitizers: builds everything in build/asan and runs all tests there; then the simulator, the only part with threads, in build/tsan.'
 	@tools/build asan $(JOBS)
 	@tools/run-tests asan $(JOBS)
-	@tools/build tsan $(JOBS)
-	@tools/run-tests tsan $(JOBS)
+	@tools/build tsan $(JOBS) sim_seeds
+	@tools/run-tests tsan $(JOBS) sim_seeds
 
 test-mutants:
 	@tools/setup
