@@ -177,7 +177,7 @@ bool Writer::is_same_replica(const json::object& wanted, const json::object& fou
 }
 
 // Whether what is found does what is wanted: an orphan of another job may belong to a gang
-// that is no more, which its annotations tell.
+// that is no more, which its annotations tell. Such a one is left alone, and the user told.
 bool Writer::can_serve(const json::object& wanted, const json::object& found) const {
   const json::object* annotations = kube::object_at(wanted, {"metadata", "annotations"});
   if (annotations == nullptr) return true;
@@ -186,18 +186,6 @@ bool Writer::can_serve(const json::object& wanted, const json::object& found) co
     if (key == dialect::kAttemptAnnotation || !member.value().is_string()) return true;
     return kube::annotation_of(found, key) == kube::view(member.value().get_string());
   });
-}
-
-// Takes an orphan over in order to delete it: nobody else would, and its name is needed.
-Result<bool> Writer::replace_orphan(const kube::Resource& resource, int stream, const json::object& wanted,
-                                    const json::object& found) {
-  Result<bool> taken = take_back(resource, stream, wanted, found);
-  if (!taken.ok()) return taken;
-  std::string name(kube::name_of(found));
-  Result<bool> removed = remove(resource, stream, name, std::string(kube::uid_of(found)));
-  if (!removed.ok()) return removed;
-  return Error{ErrorKind::kUnavailable, fmt::format("{} of another job was in the way and is being replaced",
-                                                    described(resource, name))};
 }
 
 Result<bool> Writer::look_at_existing(const kube::Resource& resource, int stream, const json::object& wanted,
@@ -214,11 +202,9 @@ Result<bool> Writer::look_at_existing(const kube::Resource& resource, int stream
   std::string_view owner = kube::controller_uid_of(found);
   bool ours = owner == kube::uid_of(*job_);
   // Without an owner and with our labels it is an orphan, which its controller may adopt.
-  bool stripped = owner.empty() && c_.dialect.identify(found).has_value() && is_same_replica(wanted, found);
+  bool stripped = owner.empty() && c_.dialect.identify(found).has_value() && is_same_replica(wanted, found) &&
+                  can_serve(wanted, found);
   if (!ours && !stripped) return not_ours(resource, found);
-  if (stripped && !kube::is_deleting(found) && !can_serve(wanted, found)) {
-    return replace_orphan(resource, stream, wanted, found);
-  }
   bool hidden = stripped || !is_same_replica(wanted, found) || !has_labels_of(wanted, found);
   if (hidden && !kube::is_deleting(found)) {
     Result<bool> taken = take_back(resource, stream, wanted, found);

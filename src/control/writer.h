@@ -52,8 +52,6 @@ class Writer {
 
   Result<bool> look_at_existing(const kube::Resource& resource, int stream, const json::object& wanted,
                                 const Error& why);
-  Result<bool> replace_orphan(const kube::Resource& resource, int stream, const json::object& wanted,
-                              const json::object& found);
   bool can_serve(const json::object& wanted, const json::object& found) const;
   Result<bool> take_back(const kube::Resource& resource, int stream, const json::object& wanted,
                          const json::object& found);
