@@ -7,6 +7,8 @@
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <vector>
