@@ -106,7 +106,9 @@ std::string object_name(const Request& request) {
 
 }  // namespace
 
-std::string path_of(const Request& request) {
+namespace {
+
+std::string path_without_options(const Request& request) {
   return std::visit(
       Match{
           [&](const Get& get) { return object_path(request, get.name); },
@@ -126,6 +128,27 @@ std::string path_of(const Request& request) {
           },
       },
       request.verb);
+}
+
+bool is_write(const Verb& verb) {
+  return !std::holds_alternative<Get>(verb) && !std::holds_alternative<List>(verb) &&
+         !std::holds_alternative<Watch>(verb);
+}
+
+}  // namespace
+
+std::string path_of(const Request& request) {
+  std::string path = path_without_options(request);
+  const WriteOptions& options = request.options;
+  if (!is_write(request.verb) || options == WriteOptions{}) return path;
+  Query query;
+  if (options.dry_run) query.add("dryRun", "All");
+  query.add_if("fieldManager", options.field_manager);
+  query.add_if("fieldValidation", options.field_validation);
+  if (options.force) query.add("force", "true");
+  std::string text = query.text();
+  if (path.find('?') != std::string::npos && !text.empty()) text[0] = '&';
+  return path + text;
 }
 
 std::string_view method_of(const Request& request) {
@@ -168,6 +191,8 @@ std::string_view content_type_of(const Request& request) {
         return "application/merge-patch+json";
       case PatchKind::kStrategic:
         return "application/strategic-merge-patch+json";
+      case PatchKind::kApply:
+        return "application/apply-patch+yaml";
     }
   }
   return method_of(request) == "GET" ? "" : "application/json";

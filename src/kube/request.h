@@ -14,7 +14,8 @@
 
 namespace trainyard::kube {
 
-enum class PatchKind { kJson, kMerge, kStrategic };
+// kApply is server-side apply: the body is what one field manager wants.
+enum class PatchKind { kJson, kMerge, kStrategic, kApply };
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct Get {
@@ -86,12 +87,22 @@ struct DeleteCollection {
   bool operator==(const DeleteCollection&) const = default;
 };
 
+// What a write may say besides its body.
+struct WriteOptions {
+  bool dry_run = false;
+  std::string field_manager;      // who writes; required by an apply
+  std::string field_validation;   // "", "Ignore", "Warn", "Strict"
+  bool force = false;             // of an apply: take fields over from others
+  bool operator==(const WriteOptions&) const = default;
+};
+
 using Verb = std::variant<Get, List, Watch, Create, Update, UpdateStatus, Patch, Delete, DeleteCollection>;
 
 struct Request {
   Resource resource;
   std::string ns;  // "" for all namespaces, and for kinds that have none
   Verb verb;
+  WriteOptions options = {};  // of writes
   bool operator==(const Request&) const = default;
 };
 

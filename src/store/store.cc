@@ -163,6 +163,8 @@ Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns,
         return kube::apply_merge_patch(target, patch.body);
       case kube::PatchKind::kStrategic:
         return kube::apply_strategic_patch(target, patch.body, resource);
+      case kube::PatchKind::kApply:
+        return Error{ErrorKind::kInvalid, "apply is not a change of one document"};
     }
     return Error{ErrorKind::kInvalid, "unknown kind of patch"};
   }();

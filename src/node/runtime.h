@@ -1,0 +1,156 @@
+// Runtime: the port through which the node runs containers. Two bodies: `sandbox` (an OCI
+// runtime, own namespaces, own IP, cgroup limits) and `process` (plain processes of this
+// machine). Everything it is told has been decided before: plans are values.
+//
+// Containers outlive the node: each is watched by a shim process of its own that copies
+// its output to the log file and writes down how it ended, so a node that is killed and
+// comes back adopts what runs and learns every exit code (see shim.h).
+//
+// Used by one thread. Names: a pod is its uid, a container is (pod uid, name, attempt).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace trainyard::node {
+
+// One start of one container of one pod; attempts count from 0.
+struct ContainerId {
+  std::string pod_uid;
+  std::string container;
+  int attempt = 0;
+  auto operator<=>(const ContainerId&) const = default;
+};
+
+struct Mount {
+  std::filesystem::path source;  // on this machine; "" for a memory file system
+  std::string target;            // in the container, absolute and clean
+  bool read_only = false;
+  std::optional<int64_t> memory_bytes;  // of a memory file system: its size; nullopt: no limit of its own
+  bool memory = false;
+  bool operator==(const Mount&) const = default;
+};
+
+struct Limits {
+  std::optional<int64_t> cpu_millis;
+  std::optional<int64_t> memory_bytes;
+  int64_t cpu_request_millis = 0;  // a share when the machine is busy
+  bool operator==(const Limits&) const = default;
+};
+
+// What the containers of a pod share.
+struct PodPlan {
+  std::string uid;
+  std::string ns;
+  std::string name;
+  std::string hostname;
+  bool host_network = false;
+  std::map<std::string, std::string> sysctls;
+  bool operator==(const PodPlan&) const = default;
+};
+
+struct ContainerPlan {
+  ContainerId id;
+  std::string image;              // as written in the pod
+  std::vector<std::string> argv;  // command and args after $(VAR) expansion; empty: the image's own
+  bool argv_is_args_only = false;  // argv holds args for the image's entrypoint
+  std::vector<std::pair<std::string, std::string>> env;  // in order, after expansion
+  std::string working_dir;        // "" for the image's
+  std::vector<Mount> mounts;      // sorted: parents before children
+  Limits limits;
+  std::optional<int64_t> run_as_user;
+  std::optional<int64_t> run_as_group;
+  bool read_only_root = false;
+  bool privileged = false;
+  std::vector<int> gpus;          // of this machine
+  bool tty = false;
+  bool stdin_open = false;
+  std::filesystem::path log_file;         // where its output goes
+  std::filesystem::path termination_file;  // where its last words are found, "" for none
+  bool operator==(const ContainerPlan&) const = default;
+};
+
+enum class ContainerPhase { kRunning, kExited };
+
+struct ContainerStatus {
+  ContainerId id;
+  ContainerPhase phase = ContainerPhase::kRunning;
+  Time started;
+  // Of kExited.
+  Time finished;
+  int exit_code = 0;  // 128 + signal when killed by one
+  int signal = 0;
+  bool oom_killed = false;
+  std::string message;  // why it could not be started, for exit codes 127, 126 and 128
+};
+
+struct Usage {
+  int64_t cpu_nanos_total = 0;  // since the start
+  int64_t memory_bytes = 0;     // working set
+};
+
+// A command inside a container, or the container's own streams (attach).
+struct ExecPlan {
+  std::vector<std::string> argv;  // empty: attach
+  bool in = false;
+  bool tty = false;
+};
+
+class ExecProcess {
+ public:
+  virtual ~ExecProcess() = default;  // kills it if it still runs
+  Fd in;                             // non-blocking, as is everything here
+  Fd out;
+  Fd err;
+  Fd exited;  // readable once it has ended
+  virtual void resize(int columns, int rows) = 0;
+  virtual std::optional<int> exit_code() = 0;  // once `exited` is readable
+};
+
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+
+  virtual std::string_view name() const = 0;  // "sandbox", "process"
+  // What of this pod it cannot honour, in words for the user; asked before anything starts.
+  virtual std::vector<std::string> cannot_honour(const PodPlan& pod,
+                                                 const std::vector<ContainerPlan>& containers) const = 0;
+
+  // Makes what the containers share (network, cgroup, hosts file). Idempotent. The pod's IP.
+  virtual Result<std::string> prepare(const PodPlan& pod) = 0;
+  // Names that resolve inside the pod, replacing those told before: host name -> IP.
+  virtual Result<Done> set_hosts(const std::string& pod_uid,
+                                 const std::map<std::string, std::string>& hosts) = 0;
+  // Starts it, or finds that it has been started already (idempotent by id).
+  virtual Result<Done> start(const ContainerPlan& plan) = 0;
+  // Everything known, running or ended and not yet removed, of this node; also what an
+  // earlier life of the node started.
+  virtual std::vector<ContainerStatus> list() = 0;
+  // Readable when list() may have something new; the caller drains nothing.
+  virtual int changes() const = 0;
+  virtual void drain_changes() = 0;
+  // To the container's first process (and, in the process runtime, its group).
+  virtual Result<Done> signal(const ContainerId& id, int signal) = 0;
+  // Forgets an ended container; its log stays.
+  virtual Result<Done> remove(const ContainerId& id) = 0;
+  // Ends whatever is left and takes away what prepare() made. Idempotent.
+  virtual Result<Done> destroy(const std::string& pod_uid) = 0;
+  // Pods that prepare() made, in this life or an earlier one.
+  virtual std::vector<std::string> pods() = 0;
+
+  virtual Result<std::unique_ptr<ExecProcess>> exec(const ContainerId& id, const ExecPlan& plan) = 0;
+  // A connection to a port inside the pod.
+  virtual Result<Fd> connect(const std::string& pod_uid, int port) = 0;
+  virtual std::optional<Usage> usage(const ContainerId& id) = 0;
+};
+
+}  // namespace trainyard::node
