@@ -28,10 +28,31 @@ if(TRAINYARD_FUZZ)
   target_compile_options(trainyard_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# The one precompiled header, shared by every room.
+# The precompiled header that every room shares.
 add_library(trainyard_pch STATIC ${PROJECT_SOURCE_DIR}/cmake/pch.cc)
 target_link_libraries(trainyard_pch PUBLIC trainyard_flags Boost::json fmt::fmt)
 target_precompile_headers(trainyard_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
+
+# Tests have one of their own, with GoogleTest in it, and are not optimised: what they
+# test is, and compiling them is half of a clean build.
+add_library(trainyard_test_pch STATIC ${PROJECT_SOURCE_DIR}/cmake/pch.cc)
+target_link_libraries(trainyard_test_pch PUBLIC trainyard_flags Boost::json fmt::fmt GTest::gtest GTest::gmock)
+target_compile_options(trainyard_test_pch PRIVATE -O0)
+target_precompile_headers(trainyard_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/test_pch.h)
+
+# A test executable, run by ctest as `label`. OPTIMISED where the test's own code is the work.
+function(trainyard_test target label)
+  cmake_parse_arguments(TEST "OPTIMISED" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${target} ${TEST_SOURCES})
+  target_link_libraries(${target} PRIVATE ${TEST_LINKS} trainyard_flags Boost::json fmt::fmt
+    GTest::gtest_main GTest::gmock)
+  if(NOT TEST_OPTIMISED)
+    target_compile_options(${target} PRIVATE -O0)
+    target_precompile_headers(${target} REUSE_FROM trainyard_test_pch)
+  endif()
+  target_compile_definitions(${target} PRIVATE TRAINYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME ${label} COMMAND ${target} --gtest_brief=1)
+endfunction()
 
 function(trainyard_room name)
   cmake_parse_arguments(ROOM "" "" "REQUIRES;LINKS" ${ARGN})
@@ -56,11 +77,7 @@ function(trainyard_room name)
     target_link_libraries(trainyard_${name} INTERFACE trainyard_flags Boost::json fmt::fmt ${required} ${ROOM_LINKS})
   endif()
   if(tests)
-    add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE trainyard_${name} ${ROOM_LINKS} GTest::gtest_main GTest::gmock)
-    target_precompile_headers(${name}_test REUSE_FROM trainyard_pch)
-    target_compile_definitions(${name}_test PRIVATE TRAINYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
+    trainyard_test(${name}_test ${name} SOURCES ${tests} LINKS trainyard_${name} ${ROOM_LINKS})
   endif()
   if(TRAINYARD_FUZZ)
     foreach(fuzzer ${fuzzers})
