@@ -1,0 +1,32 @@
+// Fields that a body has and its kind does not (misspelt, misplaced), and those it has
+// twice; what fieldValidation=Warn and Strict are about. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/json.h"
+#include "server/registry.h"
+#include "server/status.h"
+
+namespace trainyard::server {
+
+inline constexpr size_t kFieldProblemsMax = 100;
+
+// `unknown field "spec.foo"`, `unknown field "spec.containers[0].imagge"`, in the order of
+// the document. Kinds without a schema have no unknown fields.
+std::vector<std::string> unknown_fields(const ApiResource& resource, const json::object& body);
+// `duplicate field "spec.foo"`, from the text itself (parsing keeps one of them). JSON alone:
+// the YAML reader refuses duplicates by itself.
+std::vector<std::string> duplicate_fields(std::string_view json_text);
+
+// 400: `TFJob in version "v1" cannot be handled as a TFJob: strict decoding error: unknown
+// field "spec.foo", unknown field "spec.bar"`.
+Status strict_decoding_error(const ApiResource& resource, const std::vector<std::string>& problems);
+
+// For a kind whose CRD has a schema: drops the fields it does not know, as the real server
+// does before storing, and fills in its defaults. Does nothing for other kinds.
+void prune_and_default(const ApiResource& resource, json::object& body);
+
+}  // namespace trainyard::server
