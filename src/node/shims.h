@@ -1,0 +1,74 @@
+// Shims: the node's side of its shims. Starts one per container, finds those of an earlier
+// life of the node, tells when one ends. Both runtimes stand on it. Resource; one thread.
+//
+// Everything known is on disk below `root`: <root>/<pod uid>/containers/<name>/<attempt>/.
+// A container whose folder holds a plan but that was never started (the node died in
+// between) is not listed, and may be started again.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "node/runtime.h"
+#include "node/shim_plan.h"
+
+namespace trainyard::node {
+
+struct ShimsOptions {
+  std::filesystem::path root;          // the data folder's pods/
+  std::vector<std::string> shim_argv;  // {"/proc/self/exe", "shim"}; the plan's path is added
+};
+
+class Shims {
+ public:
+  explicit Shims(ShimsOptions options);
+  ~Shims();
+  Shims(const Shims&) = delete;
+  Shims& operator=(const Shims&) = delete;
+
+  // Returns once the shim is on its way. Idempotent by id, also across lives of the node.
+  Result<Done> start(const ContainerId& id, const ShimPlan& plan);
+  // All that were started and not removed. A shim that died without a word counts as
+  // ended with 137 and a message; whatever its container left running is killed first.
+  std::vector<ContainerStatus> list();
+  std::optional<ContainerStatus> find(const ContainerId& id);
+  // Readable when list() may have something new.
+  int changes() const;
+  void drain_changes();
+
+  // While it runs and is known to have begun.
+  std::optional<ShimState> state(const ContainerId& id);
+  Result<ShimPlan> plan(const ContainerId& id) const;
+  // To the process, and to its group when it leads one.
+  Result<Done> signal(const ContainerId& id, int signal);
+  // The container's own streams.
+  Result<std::unique_ptr<ExecProcess>> attach(const ContainerId& id, const ExecPlan& plan);
+  // Forgets an ended one. kConflict while it runs.
+  Result<Done> remove(const ContainerId& id);
+  // Kills what runs of this pod, waits until it is gone and forgets it.
+  Result<Done> destroy(const std::string& pod_uid);
+
+  std::filesystem::path folder(const ContainerId& id) const;
+
+ private:
+  struct Entry;
+  void scan();
+  void watch(const ContainerId& id, Entry& entry);
+  void refresh(Entry& entry);
+  void reap_starters();
+
+  // Fixed.
+  ShimsOptions options_;
+  // State.
+  Fd epoll_;
+  std::map<ContainerId, Entry> entries_;
+  std::vector<int> starters_;  // processes that became shims by leaving; to be reaped
+};
+
+}  // namespace trainyard::node
