@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/check.h"
 
@@ -23,9 +24,19 @@ enum class ErrorKind {
   kUnknown,        // may or may not have been done: look before trying again
 };
 
+// One of the things that are wrong, as the causes of a Kubernetes Status tell it.
+struct Cause {
+  std::string reason;  // "FieldValueRequired", "FieldManagerConflict", ...
+  std::string message;
+  std::string field;  // "" when it is about no field
+
+  bool operator==(const Cause&) const = default;
+};
+
 struct Error {
   ErrorKind kind = ErrorKind::kInvalid;
   std::string message;
+  std::vector<Cause> causes = {};  // where they are known one by one
 
   bool operator==(const Error&) const = default;
 };

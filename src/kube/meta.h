@@ -25,6 +25,8 @@ struct Resource {
 };
 
 // The resources we know by heart.
+inline constexpr Resource kNamespaces{"", "v1", "Namespace", "namespaces", false};
+inline constexpr Resource kNodes{"", "v1", "Node", "nodes", false};
 inline constexpr Resource kPods{"", "v1", "Pod", "pods"};
 inline constexpr Resource kServices{"", "v1", "Service", "services"};
 inline constexpr Resource kConfigMaps{"", "v1", "ConfigMap", "configmaps", true, false};

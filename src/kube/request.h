@@ -29,6 +29,7 @@ struct List {
   int64_t limit = 0;           // 0: all
   std::string continue_token;  // of the page before
   std::string version;         // resourceVersion; "" for the newest, "0" for any
+  std::string version_match;   // resourceVersionMatch: "", "Exact", "NotOlderThan"
   bool operator==(const List&) const = default;
 };
 
@@ -90,9 +91,9 @@ struct DeleteCollection {
 // What a write may say besides its body.
 struct WriteOptions {
   bool dry_run = false;
-  std::string field_manager;      // who writes; required by an apply
-  std::string field_validation;   // "", "Ignore", "Warn", "Strict"
-  bool force = false;             // of an apply: take fields over from others
+  std::string field_manager;     // who writes; required by an apply
+  std::string field_validation;  // "", "Ignore", "Warn", "Strict"
+  bool force = false;            // of an apply: take fields over from others
   bool operator==(const WriteOptions&) const = default;
 };
 
