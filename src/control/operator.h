@@ -28,6 +28,7 @@
 #include "control/lease.h"
 #include "control/queue.h"
 #include "control/reconciler.h"
+#include "control/steps.h"
 #include "control/view.h"
 #include "dialect/shared/dialect.h"
 
@@ -50,12 +51,6 @@ struct OperatorPorts {
   std::function<Time()> clock;
 };
 
-// A list or watch that a stream wants sent.
-struct StreamRequest {
-  int stream = 0;
-  kube::Request request;
-};
-
 // What run_one did.
 struct Turn {
   std::optional<JobKey> key;  // none: it was a step of the lease
@@ -70,25 +65,23 @@ struct OperatorCounts {
   Transition transitions;
 };
 
-class Operator {
+class Operator final : public Steps {
  public:
   Operator(OperatorPorts ports, std::vector<dialect::Dialect> dialects, OperatorOptions options = {});
-  ~Operator();
+  ~Operator() override;
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
 
   const std::vector<client::Stream>& streams() const { return view_.streams; }
-  // Each wanted request once. A list must be answered; a request for a stream whose watch
-  // is still open takes its place, so that watch may be closed.
-  std::vector<StreamRequest> requests(Time now);
-  void on_list(int stream, const Result<client::Reply>& reply, Time now);
-  void on_event(int stream, const client::WatchEvent& event, Time now);
-  void on_closed(int stream, const std::optional<Error>& error, Time now);
+  std::vector<StreamRequest> requests(Time now) override;
+  void on_list(int stream, const Result<client::Reply>& reply, Time now) override;
+  void on_event(int stream, const client::WatchEvent& event, Time now) override;
+  void on_closed(int stream, const std::optional<Error>& error, Time now) override;
 
   // Does one thing that is due; nullopt when nothing is.
   std::optional<Turn> run_one(Time now);
-  // When there will be something to do or to ask, if nothing comes in; nullopt: never.
-  std::optional<Time> next_wake() const;
+  bool step(Time now) override { return run_one(now).has_value(); }
+  std::optional<Time> next_wake() const override;
 
   bool leads(Time now) const;
   bool synced() const { return view_.synced(); }

@@ -33,9 +33,6 @@ json::array& ensure_array(json::object& in, std::initializer_list<std::string_vi
 std::string shown(std::string_view text);
 
 inline std::string_view view(const json::string& s) { return {s.data(), s.size()}; }
-// As much of a text as a message repeats: the first 100 bytes, then "...".
-std::string shown(std::string_view text);
-
 inline std::string_view view(json::string_view s) { return {s.data(), s.size()}; }  // of a key
 inline json::string_view jview(std::string_view s) { return {s.data(), s.size()}; }
 

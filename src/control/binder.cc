@@ -1,0 +1,135 @@
+#include "control/binder.h"
+
+#include <algorithm>
+
+#include "base/match.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::control {
+namespace {
+
+constexpr Duration kRetryAfter{1'000};
+
+bool says(const json::object& pod, const std::string& message) {
+  const json::array* conditions = kube::array_at(pod, {"status", "conditions"});
+  if (conditions == nullptr) return false;
+  return std::any_of(conditions->begin(), conditions->end(), [&](const json::value& value) {
+    const json::object* condition = value.if_object();
+    return condition != nullptr && kube::text_at(*condition, {"type"}) == "PodScheduled" &&
+           kube::text_at(*condition, {"message"}) == message;
+  });
+}
+
+json::array with_condition(const json::object& pod, json::object condition) {
+  json::array out;
+  if (const json::array* before = kube::array_at(pod, {"status", "conditions"})) {
+    for (const json::value& value : *before) {
+      const json::object* one = value.if_object();
+      if (one == nullptr || kube::text_at(*one, {"type"}) != "PodScheduled") out.push_back(value);
+    }
+  }
+  out.push_back(std::move(condition));
+  return out;
+}
+
+}  // namespace
+
+Binder::Binder(client::Client& client, PlacementOptions options)
+    : client_(client), options_(options), caches_(2) {
+  watchers_.emplace_back(client::Stream{kube::kPods, {}, ""});
+  watchers_.emplace_back(client::Stream{kube::kNodes, {}, ""});
+}
+
+std::vector<StreamRequest> Binder::requests(Time now) {
+  std::vector<StreamRequest> wanted;
+  for (int stream : {kPodStream, kNodeStream}) {
+    if (auto request = watchers_[stream].ask(now)) wanted.push_back({stream, std::move(*request)});
+  }
+  return wanted;
+}
+
+void Binder::on_list(int stream, const Result<client::Reply>& reply, Time now) {
+  take_in(stream, watchers_[stream].on_list(reply, now), now);
+}
+
+void Binder::on_event(int stream, const client::WatchEvent& event, Time now) {
+  take_in(stream, watchers_[stream].on_event(event, now), now);
+}
+
+void Binder::on_closed(int stream, const std::optional<Error>& error, Time now) {
+  watchers_[stream].on_closed(error, now);
+}
+
+void Binder::take_in(int stream, const std::vector<client::Output>& outputs, Time now) {
+  for (const client::Output& output : outputs) {
+    for (const client::Changed& changed : caches_[stream].apply(output, now)) {
+      dirty_ = true;
+      if (stream != kPodStream) continue;
+      const client::Object& seen = changed.after != nullptr ? changed.after : changed.before;
+      bool bound = !kube::text_at(*seen, {"spec", "nodeName"}).empty();
+      if (changed.after == nullptr || bound) assumed_.erase(std::string(kube::uid_of(*seen)));
+      // What vanished is nobody's concern here: a new pod is a new decision.
+      caches_[stream].settle_vanished(kube::controller_uid_of(*seen));
+      caches_[stream].forget_if([](std::string_view, const client::Tombstone&) { return true; });
+    }
+  }
+}
+
+bool Binder::step(Time now) {
+  bool due = dirty_ || (retry_ && *retry_ <= now);
+  if (!due || !caches_[kPodStream].synced() || !caches_[kNodeStream].synced()) return false;
+  dirty_ = false;
+  retry_.reset();
+  std::vector<const json::object*> pods, nodes;
+  for (const auto& [key, pod] : caches_[kPodStream].all()) pods.push_back(pod.get());
+  for (const auto& [key, node] : caches_[kNodeStream].all()) nodes.push_back(node.get());
+  for (const Placed& placed : place(pods, nodes, assumed_, options_)) {
+    bool settled = std::visit(Match{
+                                  [&](const Bind& where) { return bind(placed, where); },
+                                  [&](const Wait& why) { return tell(placed, why, now); },
+                              },
+                              placed.where);
+    if (!settled) retry_ = now + kRetryAfter;
+  }
+  return true;
+}
+
+bool Binder::bind(const Placed& placed, const Bind& where) {
+  json::object body{{"metadata", json::object{{"uid", placed.uid}}},
+                    {"spec", json::object{{"nodeName", where.node}}}};
+  Result<client::Object> bound =
+      client::patch(client_, kube::kPods, placed.ns, {placed.pod, kube::PatchKind::kMerge, std::move(body)});
+  if (bound.ok()) {
+    assumed_[placed.uid] = where.node;
+    return true;
+  }
+  return bound.error().kind == ErrorKind::kNotFound;
+}
+
+bool Binder::tell(const Placed& placed, const Wait& why, Time now) {
+  client::Object pod = caches_[kPodStream].find(placed.ns, placed.pod);
+  if (pod == nullptr || says(*pod, why.message)) return true;
+  json::object condition{{"type", "PodScheduled"},
+                         {"status", "False"},
+                         {"reason", "Unschedulable"},
+                         {"message", why.message},
+                         {"lastTransitionTime", format_rfc3339(now)}};
+  json::object body{{"metadata", json::object{{"uid", placed.uid}}},
+                    {"status", json::object{{"conditions", with_condition(*pod, std::move(condition))}}}};
+  Result<client::Object> told = client::patch(client_, kube::kPods, placed.ns,
+                                              {placed.pod, kube::PatchKind::kMerge, std::move(body), true});
+  return told.ok() || told.error().kind == ErrorKind::kNotFound;
+}
+
+std::optional<Time> Binder::next_wake() const {
+  std::optional<Time> next = retry_;
+  if (dirty_) next = Time{0};
+  for (const client::Watcher& watcher : watchers_) {
+    std::optional<Time> ask = watcher.next_ask();
+    if (ask && (!next || *ask < *next)) next = ask;
+  }
+  return next;
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,76 @@
+// Loop: the thread that drives a controller (steps.h) over a real client: it sends the
+// lists, opens the watches, carries in what they tell, lets the controller work and sleeps
+// in between. Resource; start() and stop() from one thread.
+//
+// A controller in a loop does what it does in the simulator, where the world drives it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include "client/client.h"
+#include "client/watch_source.h"
+#include "control/steps.h"
+
+namespace trainyard::control {
+
+class Loop {
+ public:
+  using Clock = std::function<Time()>;
+
+  // Everything is borrowed and outlives the loop.
+  Loop(Steps& steps, client::Client& client, client::WatchSource& watches, Clock clock);
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  void start();
+  // Finishes the step that is under way, then ends. Idempotent.
+  void stop();
+
+ private:
+  struct Closed {
+    std::optional<Error> error;
+  };
+  struct Incoming {
+    int stream = 0;
+    int64_t watch = 0;  // which watch of the stream; what an old one says is ignored
+    std::variant<client::WatchEvent, Closed> what;
+  };
+  struct Watch {
+    int64_t number = 0;
+    std::unique_ptr<client::OpenWatch> open;
+  };
+
+  void run();
+  void take_in();
+  void ask();
+  void open_watch(const StreamRequest& wanted);
+  void put(Incoming incoming);
+  void sleep();
+  bool stopping();
+
+  // Fixed.
+  Steps& steps_;
+  client::Client& client_;
+  client::WatchSource& watches_;
+  Clock clock_;
+  // State of the loop's thread.
+  std::map<int, Watch> open_;
+  int64_t watches_opened_ = 0;
+  // Shared with the threads that bring events.
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Incoming> incoming_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace trainyard::control
