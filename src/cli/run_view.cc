@@ -1,0 +1,335 @@
+#include "cli/run_view.h"
+
+#include <algorithm>
+
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "kube/pod.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::string_view kReset = "\x1b[0m";
+
+std::string_view color_of(std::string_view state) {
+  if (state == "running") return "\x1b[32m";
+  if (state == "succeeded") return "\x1b[36m";
+  if (state.starts_with("failed")) return "\x1b[31m";
+  return "\x1b[33m";
+}
+
+std::string painted(std::string_view text, std::string_view color, bool on) {
+  return on ? fmt::format("{}{}{}", color, text, kReset) : std::string(text);
+}
+
+std::string shown_memory(int64_t bytes) {
+  if (bytes >= int64_t{10} << 30) return fmt::format("{}Gi", bytes >> 30);
+  return fmt::format("{}Mi", bytes >> 20);
+}
+
+// What the containers of a pod that does not run yet wait for.
+std::string waits_for(const kube::Pod& pod) {
+  if (pod.node_name.empty()) {
+    return pod.scheduled.message.empty() ? "waits for a node" : pod.scheduled.message;
+  }
+  for (const std::vector<kube::ContainerStatus>* list : {&pod.init_containers, &pod.containers}) {
+    for (const kube::ContainerStatus& container : *list) {
+      if (container.state != kube::ContainerStateKind::kWaiting || container.reason.empty()) continue;
+      if (container.reason == "ContainerCreating" || container.reason == "PodInitializing") continue;
+      return container.message.empty() ? container.reason
+                                       : fmt::format("{}: {}", container.reason, container.message);
+    }
+  }
+  return "";
+}
+
+std::string failed_state(const kube::Pod& pod, std::string_view main_container) {
+  const kube::ContainerStatus* main = pod.container(main_container);
+  if (main == nullptr && !pod.containers.empty()) main = &pod.containers.front();
+  if (main == nullptr || !main->terminated) {
+    return pod.reason.empty() ? "failed" : fmt::format("failed ({})", pod.reason);
+  }
+  const kube::Termination& end = *main->terminated;
+  if (end.reason.empty() || end.reason == "Error") return fmt::format("failed {}", end.exit_code);
+  return fmt::format("failed {} ({})", end.exit_code, end.reason);
+}
+
+int restarts_of(const kube::Pod& pod) {
+  int most = 0;
+  for (const kube::ContainerStatus& container : pod.containers)
+    most = std::max(most, container.restart_count);
+  return most;
+}
+
+void describe_pod(ReplicaRow& row, const kube::Pod& pod, std::string_view main_container, Time now) {
+  row.pod = pod.name;
+  row.restarts += restarts_of(pod);
+  row.since = pod.created_at;
+  if (pod.is_deleting()) {
+    row.state = "stopping";
+    row.since = *pod.deleted_at - seconds(pod.deletion_grace);
+    Duration left = *pod.deleted_at - now;
+    if (left > seconds(0) && !pod.is_terminal())
+      row.detail = "waiting for grace, " + format_duration(left) + " left";
+    return;
+  }
+  switch (pod.phase) {
+    case kube::PodPhase::kPending:
+    case kube::PodPhase::kUnknown:
+      row.state = pod.node_name.empty() ? "waiting" : "starting";
+      row.detail = waits_for(pod);
+      return;
+    case kube::PodPhase::kRunning:
+      row.state = "running";
+      row.since = pod.started_at;
+      row.detail = waits_for(pod);
+      if (row.detail.starts_with("CrashLoopBackOff")) row.state = "backing off";
+      return;
+    case kube::PodPhase::kSucceeded:
+      row.state = "succeeded";
+      return;
+    case kube::PodPhase::kFailed:
+      row.state = failed_state(pod, main_container);
+      row.detail = pod.message;
+      return;
+  }
+}
+
+// What is remembered of a replica that has no pod.
+void describe_absent(ReplicaRow& row, const model::JobState& state, model::ReplicaId id) {
+  const model::ReplicaRecord* record = state.find(id);
+  if (record == nullptr || !record->outcome) {
+    row.state = state.finished() ? "stopped" : "waiting";
+    return;
+  }
+  row.state = *record->outcome == model::Outcome::kSucceeded ? "succeeded"
+                                                             : fmt::format("failed {}", record->exit_code);
+}
+
+// The newest pod of each replica.
+std::map<std::pair<std::string, int>, kube::Pod> newest_pods(const dialect::Dialect& dialect,
+                                                             std::string_view job_uid,
+                                                             const std::vector<const json::object*>& pods) {
+  std::map<std::pair<std::string, int>, kube::Pod> newest;
+  for (const json::object* object : pods) {
+    if (kube::controller_uid_of(*object) != job_uid) continue;
+    std::optional<dialect::PodIdentity> identity = dialect.identify(*object);
+    if (!identity) continue;
+    kube::Pod pod = kube::decode_pod(*object);
+    auto [it, is_new] = newest.try_emplace({identity->role, identity->index}, pod);
+    if (!is_new && it->second.created_at < pod.created_at) it->second = std::move(pod);
+  }
+  return newest;
+}
+
+std::string why_of(const model::JobState& state) {
+  const model::Cause& cause = state.cause;
+  if (cause.kind == model::CauseKind::kNone) return "";
+  std::string who = cause.index >= 0 ? fmt::format("{}-{}", cause.role, cause.index) : "";
+  switch (cause.kind) {
+    case model::CauseKind::kNone:
+      return "";
+    case model::CauseKind::kReplicaFailed:
+      return fmt::format("{} failed with exit code {}", who, cause.exit_code);
+    case model::CauseKind::kReplicaPermanent:
+      return fmt::format("{} failed with exit code {}, which is not retried", who, cause.exit_code);
+    case model::CauseKind::kReplicaDisrupted:
+      return fmt::format("{} was evicted or lost and must not start again", who);
+    case model::CauseKind::kBudgetSpent:
+      return who.empty()
+                 ? "no restart is left"
+                 : fmt::format("{} failed with exit code {} and no restart is left", who, cause.exit_code);
+    case model::CauseKind::kDeadline:
+      return "it ran longer than it may";
+    case model::CauseKind::kNothingLeft:
+      return "every replica that could have succeeded has ended";
+    case model::CauseKind::kRule:
+      return fmt::format("a rule of the manifest says so: {}", cause.detail);
+    case model::CauseKind::kCommand:
+      return "somebody asked for it";
+    case model::CauseKind::kInvalid:
+      return cause.detail;
+  }
+  return "";
+}
+
+std::string_view word_of(const JobView& view) {
+  if (view.result) {
+    switch (*view.result) {
+      case model::ResultKind::kSucceeded:
+        return "succeeded";
+      case model::ResultKind::kFailed:
+        return "failed";
+      case model::ResultKind::kTerminated:
+        return "terminated";
+    }
+  }
+  switch (view.phase) {
+    case model::Phase::kNew:
+    case model::Phase::kStarting:
+      return "starting";
+    case model::Phase::kQueued:
+      return "queued";
+    case model::Phase::kRunning:
+      return "running";
+    case model::Phase::kRestarting:
+      return "restarting";
+    case model::Phase::kPausing:
+      return "pausing";
+    case model::Phase::kPaused:
+      return "paused";
+    case model::Phase::kResuming:
+      return "resuming";
+    case model::Phase::kCompleting:
+      return "completing";
+    case model::Phase::kTerminating:
+      return "terminating";
+    case model::Phase::kFinished:
+      return "finished";
+  }
+  return "";
+}
+
+std::string headline(const JobView& view, const Screen& screen, Time now) {
+  std::string line =
+      fmt::format("{}  {}", view.title, painted(word_of(view), color_of(word_of(view)), screen.color));
+  if (view.started) line += "  " + format_duration(view.finished.value_or(now) - *view.started);
+  if (view.restarts > 0) line += fmt::format("  {} restart{}", view.restarts, view.restarts == 1 ? "" : "s");
+  if (view.progress)
+    line +=
+        fmt::format("  step {}  {} {:.4g}", view.progress->step, view.progress->name, view.progress->value);
+  if (!view.why.empty()) line += "  " + view.why;
+  return line;
+}
+
+// Cuts a line that holds no escape sequences.
+std::string fitted(std::string line, int columns) {
+  if (static_cast<int>(line.size()) > columns) line.resize(static_cast<size_t>(std::max(columns, 0)));
+  return line;
+}
+
+std::string row_line(const ReplicaRow& row, size_t name_width, const Screen& screen, Time now) {
+  std::string age = row.since ? format_duration(std::max(now - *row.since, Duration{0})) : "";
+  std::string cpu = row.cpu_millis ? fmt::format("{:.2f}", static_cast<double>(*row.cpu_millis) / 1000) : "";
+  std::string memory = row.memory_bytes ? shown_memory(*row.memory_bytes) : "";
+  std::string restarts = row.restarts > 0 ? fmt::format("{}x", row.restarts) : "";
+  std::string line = fmt::format("  {:<{}}  {:<12} {:>4} {:>8} {:>6} {:>7}  {}", row.name, name_width,
+                                 row.state, restarts, age, cpu, memory, row.detail);
+  line = fitted(line, screen.columns - 1);
+  while (line.ends_with(' ')) line.pop_back();
+  size_t at = 4 + name_width;
+  if (!screen.color || line.size() < at + row.state.size()) return line;
+  return line.substr(0, at) + painted(line.substr(at, row.state.size()), color_of(row.state), true) +
+         line.substr(at + row.state.size());
+}
+
+}  // namespace
+
+JobView view_of(const dialect::Dialect& dialect, const dialect::Settings& settings, const json::object& job,
+                const std::vector<const json::object*>& pods, const std::map<std::string, PodUsage>& usage,
+                Time now) {
+  JobView view;
+  view.title = fmt::format("{} {}", dialect.resource.kind, kube::name_of(job));
+  dialect::LowerResult lowered = dialect.lower(job, settings);
+  const auto* spec = std::get_if<model::JobSpec>(&lowered);
+  if (spec == nullptr) {
+    view.why = "the job is not valid";
+    return view;
+  }
+  model::JobState state = dialect.recall(*spec, job);
+  view.phase = state.phase;
+  view.result = state.result;
+  view.why = why_of(state);
+  view.restarts = state.restarts + state.disruptions;
+  view.started = state.started_at ? state.started_at : kube::creation_time_of(job);
+  view.finished = state.finished_at;
+  auto newest = newest_pods(dialect, kube::uid_of(job), pods);
+  for (size_t r = 0; r < spec->roles.size(); ++r) {
+    const model::Role& role = spec->roles[r];
+    for (int i = 0; i < role.replicas; ++i) {
+      ReplicaRow row;
+      row.name = fmt::format("{}-{}", role.name, i);
+      auto found = newest.find({role.name, i});
+      if (found == newest.end()) {
+        describe_absent(row, state, {static_cast<int>(r), i});
+      } else {
+        describe_pod(row, found->second, dialect.main_container, now);
+        if (auto used = usage.find(found->second.uid); used != usage.end() && row.state == "running") {
+          row.cpu_millis = used->second.cpu_millis;
+          row.memory_bytes = used->second.memory_bytes;
+        }
+      }
+      view.replicas.push_back(std::move(row));
+    }
+  }
+  return view;
+}
+
+std::vector<std::string> block_of(const JobView& view, const Screen& screen, Time now) {
+  std::vector<std::string> lines{headline(view, screen, now)};
+  size_t width = 0;
+  for (const ReplicaRow& row : view.replicas) width = std::max(width, row.name.size());
+  size_t room = static_cast<size_t>(std::max(screen.rows / 2 - 1, 1));
+  if (view.replicas.size() <= room) {
+    for (const ReplicaRow& row : view.replicas) lines.push_back(row_line(row, width, screen, now));
+    return lines;
+  }
+  // What needs attention comes first: everything that neither runs nor has succeeded.
+  std::vector<const ReplicaRow*> rows;
+  for (const ReplicaRow& row : view.replicas) rows.push_back(&row);
+  std::stable_partition(rows.begin(), rows.end(), [](const ReplicaRow* row) {
+    return row->state != "running" && row->state != "succeeded";
+  });
+  std::map<std::string, int> others;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i + 1 < room) {
+      lines.push_back(row_line(*rows[i], width, screen, now));
+    } else {
+      ++others[rows[i]->state];
+    }
+  }
+  std::string rest = "  and";
+  for (const auto& [state, count] : others) rest += fmt::format(" {} {}", count, state);
+  lines.push_back(fitted(rest, screen.columns - 1));
+  return lines;
+}
+
+std::vector<std::string> changes_between(const JobView& before, const JobView& after) {
+  std::vector<std::string> lines;
+  std::map<std::string, const ReplicaRow*> known;
+  for (const ReplicaRow& row : before.replicas) known[row.name] = &row;
+  for (const ReplicaRow& row : after.replicas) {
+    auto found = known.find(row.name);
+    bool same = found != known.end() && found->second->state == row.state && found->second->pod == row.pod &&
+                found->second->restarts == row.restarts;
+    // A grace that runs down is no news; a new reason to wait is.
+    bool waits = row.state == "waiting" || row.state == "starting";
+    if (same && (!waits || found->second->detail == row.detail)) continue;
+    lines.push_back(row.detail.empty() ? fmt::format("{}: {}", row.name, row.state)
+                                       : fmt::format("{}: {}: {}", row.name, row.state, row.detail));
+  }
+  if (word_of(before) != word_of(after) || before.title.empty()) {
+    std::string line = fmt::format("{}: {}", after.title, word_of(after));
+    if (!after.why.empty()) line += ": " + after.why;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string ending_of(const JobView& view) {
+  std::string text = fmt::format("{} {}", view.title, word_of(view));
+  if (view.started && view.finished) text += " after " + format_duration(*view.finished - *view.started);
+  if (view.restarts > 0)
+    text += fmt::format(", with {} restart{}", view.restarts, view.restarts == 1 ? "" : "s");
+  if (!view.why.empty()) text += ": " + view.why;
+  return text + ".";
+}
+
+std::string log_prefix(std::string_view replica, size_t position, size_t width, bool color) {
+  static constexpr std::string_view kColors[] = {"\x1b[36m", "\x1b[33m", "\x1b[32m",
+                                                 "\x1b[35m", "\x1b[34m", "\x1b[31m"};
+  std::string text = fmt::format("{:<{}} | ", replica, width);
+  return painted(text, kColors[position % std::size(kColors)], color);
+}
+
+}  // namespace trainyard::cli
