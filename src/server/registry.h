@@ -85,6 +85,13 @@ struct ApiResource {
   std::string text[5];  // group, version, kind, plural, storage version
 };
 
+// An entry with its names, its text in place and the verbs of a stored resource.
+std::unique_ptr<ApiResource> make_entry(std::string_view group, std::string_view version,
+                                        std::string_view kind, std::string_view plural, bool namespaced);
+// The subresource of that name as every resource has it: status, scale, log and so on.
+// REQUIRES: one of those that registry_builtin.cc lists.
+Subresource standard_subresource(std::string_view name, std::string_view parent_kind);
+
 class Registry {
  public:
   Registry();
@@ -109,13 +116,20 @@ class Registry {
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // group, version, plural
 
-  const ApiResource* keep(std::unique_ptr<ApiResource> entry);
+  // What one CRD added, and the text of the spec it was read from.
+  struct Served {
+    std::string spec;
+    std::vector<Key> keys;
+  };
+
+  void add(std::unique_ptr<ApiResource> entry);
+  void withdraw(const Served& served);
 
   // State.
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<ApiResource>> entries_;  // all there ever were
   std::map<Key, const ApiResource*> served_;
-  std::map<std::string, std::vector<Key>, std::less<>> of_crd_;
+  std::map<std::string, Served, std::less<>> of_crd_;
   std::atomic<uint64_t> generation_{1};
 };
 
