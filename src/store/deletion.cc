@@ -1,6 +1,8 @@
 // How objects go: by request, in their grace period, behind finalizers, after their owners.
 #include "kube/access.h"
+#include "store/errors.h"
 #include "store/metadata.h"
+#include "store/namespaces.h"
 #include "store/store.h"
 
 namespace trainyard::store {
@@ -55,21 +57,20 @@ kube::Propagation propagation_of(const json::object& object) {
 }  // namespace
 
 Result<Object> Store::remove(const kube::Resource& resource, std::string_view ns, std::string_view name,
-                             const kube::DeleteOptions& options, Time now) {
+                             const kube::DeleteOptions& options, Time now, bool dry_run) {
   const Object* found = find_object(resource, ns, name);
-  if (found == nullptr) {
-    return Error{ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", resource.plural, name)};
-  }
+  if (found == nullptr) return not_found(resource, name);
   Object before = *found;
-  if (!options.uid.empty() && options.uid != kube::uid_of(*before)) {
-    return Error{ErrorKind::kConflict, fmt::format("{} \"{}\": the uid is {}, not {}", resource.plural, name,
-                                                   kube::uid_of(*before), options.uid)};
+  if (std::optional<Error> error = check_preconditions(resource, *before, options.uid, options.version)) {
+    return *error;
   }
-  if (!options.version.empty() && options.version != text_at(*before, {"metadata", "resourceVersion"})) {
-    return Error{ErrorKind::kConflict, fmt::format("{} \"{}\": the object has been modified since version {}",
-                                                   resource.plural, name, options.version)};
+  if (rules_.namespaces && resource == kube::kNamespaces && is_immortal_namespace(name)) {
+    return forbidden(resource, name, "this namespace may not be deleted");
   }
-  return start_deletion(table_for(resource), before, options, now);
+  const int64_t revision = revision_;
+  Object after = start_deletion(table_for(resource), before, options, now);
+  if (dry_run) rollback(revision);
+  return after;
 }
 
 Object Store::start_deletion(Table& table, const Object& before, const kube::DeleteOptions& options,
@@ -89,6 +90,9 @@ Object Store::start_deletion(Table& table, const Object& before, const kube::Del
     metadata["deletionGracePeriodSeconds"] = grace;
   }
   if (!already) metadata["generation"] = kube::generation_of(*before) + 1;
+  if (rules_.namespaces && table.resource == kube::kNamespaces) {
+    kube::ensure_object(after, {"status"})["phase"] = "Terminating";
+  }
   // What goes at once was never seen being deleted.
   if (is_ready_to_go(after)) return erase(table, before, already ? std::move(after) : *before);
   if (after == *before) return before;
@@ -96,12 +100,14 @@ Object Store::start_deletion(Table& table, const Object& before, const kube::Del
 }
 
 Result<int> Store::remove_collection(const kube::Resource& resource, std::string_view ns,
-                                     const kube::DeleteCollection& which, Time now) {
+                                     const kube::DeleteCollection& which, Time now, bool dry_run) {
   Result<Page> page = list(resource, ns, {which.labels, which.fields});
   if (!page.ok()) return page.error();
+  const int64_t revision = revision_;
   for (const Object& object : page->items) {
     start_deletion(table_for(resource), object, which.options, now);
   }
+  if (dry_run) rollback(revision);
   return static_cast<int>(page->items.size());
 }
 
@@ -128,7 +134,14 @@ void Store::index(const Table& table, const json::object* before, const json::ob
   } else if (before == nullptr) {
     by_uid_.emplace(uid, place);
   }
-  garbage_possible_ = garbage_possible_ || after == nullptr || waits || owners_changed;
+  if (owners_changed && after != nullptr) suspects_.insert(place);
+  if (after == nullptr || waits) suspect_dependents(uid);
+  if (rules_.namespaces) index_namespaces(place, after);
+}
+
+void Store::suspect_dependents(const std::string& owner_uid) {
+  auto found = dependents_.find(owner_uid);
+  if (found != dependents_.end()) suspects_.insert(found->second.begin(), found->second.end());
 }
 
 void Store::index_owners(const Place& place, const json::object* object, bool present) {
@@ -160,21 +173,21 @@ const Object& Store::object_at(const Place& place) const {
 }
 
 int Store::collect_garbage(Time now) {
-  if (!garbage_possible_) return 0;
-  garbage_possible_ = false;
   int writes = 0;
-  std::set<Place> dependents;
-  for (const auto& [owner, places] : dependents_) dependents.insert(places.begin(), places.end());
-  for (const Place& place : dependents) writes += collect_dependent(place, now) ? 1 : 0;
+  for (const Place& place : std::exchange(suspects_, {})) writes += collect_dependent(place, now) ? 1 : 0;
   for (const std::string& owner : std::set<std::string>(waiting_owners_)) {
     writes += finish_orphaning(owner);
     writes += finish_foreground(owner) ? 1 : 0;
   }
+  for (const std::string& name : std::exchange(emptying_, {})) writes += empty_namespace(name, now);
   return writes;
 }
 
 bool Store::collect_dependent(const Place& place, Time now) {
-  Object object = object_at(place);
+  const Table& table = table_at(place);
+  auto found = table.objects.find(place.key);
+  if (found == table.objects.end()) return false;
+  Object object = found->second;
   if (kube::is_deleting(*object)) return false;
   int solid = 0;
   bool owner_waits = false;

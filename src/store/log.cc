@@ -3,6 +3,7 @@
 
 #include "kube/access.h"
 #include "kube/selector.h"
+#include "store/fields.h"
 #include "store/store.h"
 
 namespace trainyard::store {
@@ -35,6 +36,21 @@ std::optional<Bookmark> from_token(std::string_view token) {
                   std::string(token.substr(second + 1))};
 }
 
+Error invalid_version(std::string_view version) {
+  return {ErrorKind::kInvalid,
+          fmt::format("resourceVersion: Invalid value: \"{}\": must be a number", kube::shown(version))};
+}
+
+Error too_old_version(int64_t version, int64_t compacted) {
+  return {ErrorKind::kGone, fmt::format("too old resource version: {} ({})", version, compacted)};
+}
+
+Error too_large_version(int64_t version, int64_t newest) {
+  return {ErrorKind::kUnavailable,
+          fmt::format("Too large resource version: {}, current: {}", version, newest),
+          {{"ResourceVersionTooLarge", "Too large resource version", ""}}};
+}
+
 // As a watcher is told of an object that stopped matching: its last matching form.
 Object at_revision(const Object& object, int64_t revision) {
   json::object copy = *object;
@@ -44,41 +60,120 @@ Object at_revision(const Object& object, int64_t revision) {
 
 }  // namespace
 
-Result<Page> Store::list(const kube::Resource& resource, std::string_view ns, const kube::List& query) const {
-  Page page;
-  page.revision = revision_;
-  std::optional<Bookmark> from;
-  if (!query.continue_token.empty()) {
-    from = from_token(query.continue_token);
-    if (!from) return Error{ErrorKind::kInvalid, "continue: this is not a token of ours"};
-    if (from->revision < compacted_) {
-      return Error{ErrorKind::kGone, "the list that this token continues is too old"};
-    }
-    // Later pages show later objects; a watch from the first page's revision tells the rest.
-    page.revision = from->revision;
+// What differs from now in what was at an earlier revision: null for what was not there.
+std::map<Store::ObjectKey, Object, Store::PairLess> Store::differences_at(const Table& table,
+                                                                          int64_t revision) const {
+  std::map<ObjectKey, Object, PairLess> differences;
+  auto first = std::partition_point(table.log.begin(), table.log.end(),
+                                    [&](const WatchEvent& event) { return event.revision <= revision; });
+  for (; first != table.log.end(); ++first) {
+    const json::object& object = *first->object;
+    std::string_view ns = table.resource.namespaced ? kube::namespace_of(object) : std::string_view{};
+    differences.try_emplace(ObjectKey(ns, kube::name_of(object)), first->before);
   }
+  return differences;
+}
+
+// Of which revision a list shows the objects, and after which one it begins.
+Result<Store::ListStart> Store::list_start(const kube::List& query) const {
+  ListStart start{revision_, std::nullopt};
+  if (!query.continue_token.empty()) {
+    std::optional<Bookmark> from = from_token(query.continue_token);
+    if (!from || from->revision > revision_) {
+      return Error{ErrorKind::kInvalid, "continue key is not valid: this is not a token of ours"};
+    }
+    if (!query.version.empty() && query.version != "0") {
+      return Error{ErrorKind::kInvalid, "specifying resource version is not allowed when using continue"};
+    }
+    if (from->revision < compacted_) {
+      return Error{ErrorKind::kGone,
+                   "The provided continue parameter is too old to display a consistent list result. You must "
+                   "start a new list without the continue parameter."};
+    }
+    return ListStart{from->revision, ObjectKey(from->ns, from->name)};
+  }
+  if (query.version.empty() || query.version == "0") return start;
+  std::optional<int64_t> wanted = parse_revision(query.version);
+  if (!wanted) return invalid_version(query.version);
+  if (*wanted > revision_) return too_large_version(*wanted, revision_);
+  bool exact = query.version_match.empty() ? query.limit > 0 : query.version_match == "Exact";
+  if (!exact) return start;
+  if (*wanted < compacted_) return too_old_version(*wanted, compacted_);
+  start.revision = *wanted;
+  return start;
+}
+
+Result<Page> Store::list(const kube::Resource& resource, std::string_view ns, const kube::List& query) const {
+  if (std::optional<Error> error = check_field_labels(resource, query.fields)) return *error;
+  Result<ListStart> start = list_start(query);
+  if (!start.ok()) return start.error();
+  Page page;
+  page.revision = start->revision;
   const Table* table = find_table(resource);
   if (table == nullptr) return page;
-  auto it = from ? table->objects.upper_bound(ObjectKey(from->ns, from->name)) : table->objects.begin();
-  for (; it != table->objects.end(); ++it) {
-    const Object& object = it->second;
-    if (resource.namespaced && !ns.empty() && it->first.first != ns) continue;
-    if (!query.labels.matches(*object) || !query.fields.matches(*object)) continue;
-    if (query.limit > 0 && page.items.size() == static_cast<size_t>(query.limit)) {
-      const json::object& last = *page.items.back();
-      page.continue_token =
-          to_token({page.revision, std::string(kube::namespace_of(last)), std::string(kube::name_of(last))});
-      break;
+  std::map<ObjectKey, Object, PairLess> differences;
+  if (page.revision < revision_) differences = differences_at(*table, page.revision);
+  const bool selects = !query.labels.matches_everything() || !query.fields.terms().empty();
+  int64_t remaining = 0;
+  auto take = [&](const ObjectKey& key, const Object& object) {
+    if (object == nullptr || (resource.namespaced && !ns.empty() && key.first != ns)) return true;
+    if (selects && !(query.labels.matches(*object) && matches_fields(resource, query.fields, *object))) {
+      return true;
     }
-    page.items.push_back(object);
+    if (query.limit == 0 || page.items.size() < static_cast<size_t>(query.limit)) {
+      page.items.push_back(object);
+      return true;
+    }
+    ++remaining;
+    return !selects;
+  };
+  // Two ordered walks side by side: what is there now, and what was different then.
+  ObjectKey from = start->after.value_or(ObjectKey(resource.namespaced ? ns : std::string_view{}, ""));
+  auto now = start->after ? table->objects.upper_bound(from) : table->objects.lower_bound(from);
+  auto then = start->after ? differences.upper_bound(from) : differences.lower_bound(from);
+  while (now != table->objects.end() || then != differences.end()) {
+    bool is_different =
+        then != differences.end() && (now == table->objects.end() || !PairLess()(now->first, then->first));
+    const auto& [key, object] = is_different ? *then : *now;
+    if (resource.namespaced && !ns.empty() && key.first > ns) break;
+    if (!take(key, object)) break;
+    if (is_different && now != table->objects.end() && now->first == key) ++now;
+    if (is_different) {
+      ++then;
+    } else {
+      ++now;
+    }
+  }
+  if (remaining > 0) {
+    const json::object& last = *page.items.back();
+    page.continue_token =
+        to_token({page.revision, std::string(kube::namespace_of(last)), std::string(kube::name_of(last))});
+    if (!selects) page.remaining = remaining;
   }
   return page;
 }
 
-Result<std::vector<WatchEvent>> Store::events_since(const kube::Resource& resource, int64_t revision) const {
-  if (revision < compacted_) {
-    return Error{ErrorKind::kGone, fmt::format("too old resource version: {} ({})", revision, compacted_)};
+std::optional<WatchEvent> as_watched(const WatchEvent& event, const kube::Resource& resource,
+                                     std::string_view ns, const kube::Watch& query) {
+  auto matches = [&](const Object& object) {
+    if (object == nullptr) return false;
+    if (resource.namespaced && !ns.empty() && kube::namespace_of(*object) != ns) return false;
+    return query.labels.matches(*object) && matches_fields(resource, query.fields, *object);
+  };
+  bool was = matches(event.before);
+  bool is = event.kind != ChangeKind::kDeleted && matches(event.object);
+  if (is) {
+    return WatchEvent{was ? ChangeKind::kModified : ChangeKind::kAdded, event.revision, event.object,
+                      event.before};
   }
+  if (!was) return std::nullopt;
+  Object last = event.kind == ChangeKind::kDeleted ? event.object : at_revision(event.before, event.revision);
+  return WatchEvent{ChangeKind::kDeleted, event.revision, last, event.before};
+}
+
+Result<std::vector<WatchEvent>> Store::events_since(const kube::Resource& resource, int64_t revision) const {
+  if (revision < compacted_) return too_old_version(revision, compacted_);
+  if (revision > revision_) return too_large_version(revision, revision_);
   const Table* table = find_table(resource);
   if (table == nullptr) return std::vector<WatchEvent>{};
   auto first = std::partition_point(table->log.begin(), table->log.end(),
@@ -101,26 +196,12 @@ Result<std::vector<WatchEvent>> Store::watch(const kube::Resource& resource, std
     return told;
   }
   std::optional<int64_t> since = parse_revision(query.version);
-  if (!since)
-    return Error{ErrorKind::kInvalid, fmt::format("resourceVersion: Invalid value: {}", query.version)};
+  if (!since) return invalid_version(query.version);
+  if (std::optional<Error> error = check_field_labels(resource, query.fields)) return *error;
   Result<std::vector<WatchEvent>> events = events_since(resource, *since);
   if (!events.ok()) return events.error();
-  auto matches = [&](const Object& object) {
-    if (object == nullptr) return false;
-    if (resource.namespaced && !ns.empty() && kube::namespace_of(*object) != ns) return false;
-    return query.labels.matches(*object) && query.fields.matches(*object);
-  };
   for (const WatchEvent& event : *events) {
-    bool was = matches(event.before);
-    bool is = event.kind != ChangeKind::kDeleted && matches(event.object);
-    if (is) {
-      told.push_back(
-          {was ? ChangeKind::kModified : ChangeKind::kAdded, event.revision, event.object, event.before});
-    } else if (was) {
-      Object last =
-          event.kind == ChangeKind::kDeleted ? event.object : at_revision(event.before, event.revision);
-      told.push_back({ChangeKind::kDeleted, event.revision, last, event.before});
-    }
+    if (std::optional<WatchEvent> seen = as_watched(event, resource, ns, query)) told.push_back(*seen);
   }
   return told;
 }

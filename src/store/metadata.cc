@@ -97,7 +97,11 @@ bool differs_beyond_status(const json::object& before, const json::object& after
 }
 
 bool is_ready_to_go(const json::object& object) {
-  return kube::is_deleting(object) && !has_finalizers(object) &&
+  // What a namespace's spec.finalizers name is its content.
+  const json::array* content = kube::array_at(object, {"spec", "finalizers"});
+  bool is_full_namespace =
+      content != nullptr && !content->empty() && kube::text_at(object, {"kind"}) == "Namespace";
+  return kube::is_deleting(object) && !has_finalizers(object) && !is_full_namespace &&
          kube::int_at(object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0) == 0;
 }
 

@@ -6,7 +6,9 @@
 #include "base/rng.h"
 #include "kube/access.h"
 #include "kube/patch.h"
+#include "store/errors.h"
 #include "store/metadata.h"
+#include "store/namespaces.h"
 
 namespace trainyard::store {
 
@@ -23,16 +25,13 @@ std::pair<std::string_view, std::string_view> object_key(const kube::Resource& r
   return {resource.namespaced ? ns : std::string_view{}, name};
 }
 
-Error not_found(const kube::Resource& resource, std::string_view name) {
-  return {ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", resource.plural, name)};
-}
-
 // What every body must have, for whichever write.
 std::optional<Error> check_body(const kube::Resource& resource, std::string_view ns,
                                 const json::object& body) {
   const json::value* metadata = body.if_contains("metadata");
-  if (metadata == nullptr || !metadata->is_object())
-    return Error{ErrorKind::kInvalid, "metadata: Required value"};
+  if (metadata == nullptr || !metadata->is_object()) {
+    return invalid_object(resource, "", {required("metadata")});
+  }
   std::string_view kind = text_at(body, {"kind"});
   if (!kind.empty() && kind != resource.kind) {
     return Error{ErrorKind::kInvalid, fmt::format("kind: {} cannot be written as {}", kind, resource.plural)};
@@ -41,9 +40,27 @@ std::optional<Error> check_body(const kube::Resource& resource, std::string_view
   if (resource.namespaced && ns.empty()) return Error{ErrorKind::kInvalid, "a namespace is required"};
   if (!own.empty() && own != ns && resource.namespaced) {
     return Error{ErrorKind::kInvalid,
-                 fmt::format("metadata.namespace: {} is not the namespace of the request, {}", own, ns)};
+                 fmt::format("the namespace of the provided object does not match the namespace sent on the "
+                             "request ({} is not {})",
+                             own, ns)};
   }
   return std::nullopt;
+}
+
+Result<json::value> patched_with(const kube::Resource& resource, const json::object& before,
+                                 const kube::Patch& patch) {
+  json::value target(before);
+  switch (patch.kind) {
+    case kube::PatchKind::kJson:
+      return kube::apply_json_patch(target, patch.body);
+    case kube::PatchKind::kMerge:
+      return kube::apply_merge_patch(target, patch.body);
+    case kube::PatchKind::kStrategic:
+      return kube::apply_strategic_patch(target, patch.body, resource);
+    case kube::PatchKind::kApply:
+      break;
+  }
+  return Error{ErrorKind::kInvalid, "apply is not a change of one document"};
 }
 
 }  // namespace
@@ -59,7 +76,12 @@ const Store::Table* Store::find_table(const kube::Resource& resource) const {
 
 Store::Table& Store::table_for(const kube::Resource& resource) {
   auto found = tables_.find(type_key(resource));
-  if (found != tables_.end()) return found->second;
+  if (found != tables_.end()) {
+    // What was kept on a disk may be older than what is known of the kind today.
+    found->second.resource.namespaced = resource.namespaced;
+    found->second.resource.has_status = resource.has_status;
+    return found->second;
+  }
   Table table;
   table.names = std::make_shared<const std::vector<std::string>>(
       std::vector<std::string>{std::string(resource.group), std::string(resource.version),
@@ -89,41 +111,85 @@ std::string Store::generated_name(const Table& table, std::string_view ns, std::
   static constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
   while (true) {
     Rng bits(seed_ ^ fnv1a(prefix) ^ ++uids_);
-    std::string name(prefix.substr(0, kNameLengthMax - 5));
+    std::string name(prefix.substr(0, kGeneratedPrefixMax));
     for (int i = 0; i < 5; ++i) name += kLetters[bits.below(kLetters.size())];
     if (!table.objects.contains(object_key(table.resource, ns, name))) return name;
   }
 }
 
-Result<Object> Store::create(const kube::Resource& resource, std::string_view ns, json::object body,
-                             Time now) {
-  if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
-  if (!text_at(body, {"metadata", "resourceVersion"}).empty()) {
-    return Error{ErrorKind::kInvalid, "metadata.resourceVersion: must not be set on what is to be created"};
-  }
-  Table& table = table_for(resource);
+std::optional<Error> Store::check_namespace(const kube::Resource& resource, std::string_view ns,
+                                            const json::object& body) const {
+  if (!rules_.namespaces || !resource.namespaced) return std::nullopt;
+  const Object* home = find_object(kube::kNamespaces, "", ns);
+  if (home == nullptr) return not_found(kube::kNamespaces, ns);
+  if (!kube::is_deleting(**home)) return std::nullopt;
+  std::string why =
+      fmt::format("unable to create new content in namespace {} because it is being terminated", ns);
+  Error error = forbidden(resource, kube::name_of(body), why);
+  error.causes.push_back(
+      {"NamespaceTerminating", fmt::format("namespace {} is being terminated", ns), "metadata.namespace"});
+  return error;
+}
+
+Result<std::string> Store::name_for(Table& table, std::string_view ns, const json::object& body) {
   std::string name(kube::name_of(body));
   if (name.empty()) {
     std::string_view prefix = text_at(body, {"metadata", "generateName"});
-    if (prefix.empty())
-      return Error{ErrorKind::kInvalid, "metadata.name: Required value: name or generateName"};
+    if (prefix.empty()) {
+      return invalid_object(table.resource, "",
+                            {required("metadata.name", "name or generateName is required")});
+    }
     name = generated_name(table, ns, prefix);
   }
   if (!is_object_name(name)) {
-    return Error{
-        ErrorKind::kInvalid,
-        fmt::format("metadata.name: Invalid value: \"{}\": must be a lower case DNS subdomain", name)};
+    return invalid_object(table.resource, name,
+                          {invalid_value("metadata.name", json::value(name), kSubdomainRule)});
   }
-  if (table.objects.contains(object_key(resource, ns, name))) {
-    return Error{ErrorKind::kAlreadyExists, fmt::format("{} \"{}\" already exists", resource.plural, name)};
+  if (table.objects.contains(object_key(table.resource, ns, name)))
+    return already_exists(table.resource, name);
+  return name;
+}
+
+Result<Object> Store::create(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
+                             const kube::WriteOptions& options) {
+  const int64_t revision = revision_;
+  Result<Object> made = create_now(resource, ns, std::move(body), now, options);
+  return options.dry_run ? pretended(resource, std::move(made), revision) : made;
+}
+
+Result<Object> Store::create_now(const kube::Resource& resource, std::string_view ns, json::object body,
+                                 Time now, const kube::WriteOptions& options) {
+  if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
+  if (std::optional<Error> error = check_namespace(resource, ns, body)) return *error;
+  if (!text_at(body, {"metadata", "resourceVersion"}).empty()) {
+    return Error{ErrorKind::kInvalid, "resourceVersion should not be set on objects to be created"};
   }
-  prepare_new(body, table.resource, ns, name, now);
+  Table& table = table_for(resource);
+  Result<std::string> name = name_for(table, ns, body);
+  if (!name.ok()) return name.error();
+  prepare_new(body, table.resource, ns, *name, now);
+  if (rules_.namespaces && table.resource == kube::kNamespaces) prepare_namespace(body);
   if (table.admission) {
     Result<Done> admitted = table.admission(body, nullptr);
     if (!admitted.ok()) return admitted.error();
   }
+  track_managers(body, nullptr, table.resource, Part::kMain, now, options);
   body["metadata"].get_object()["uid"] = next_uid();
   return put(table, nullptr, std::move(body));
+}
+
+Result<Object> Store::pretended(const kube::Resource& resource, Result<Object> written, int64_t revision) {
+  rollback(revision);
+  if (!written.ok()) return written;
+  json::object copy = **written;
+  const Object* kept = find_object(resource, kube::namespace_of(copy), kube::name_of(copy));
+  json::object& metadata = copy["metadata"].get_object();
+  if (kept == nullptr) {
+    metadata.erase("resourceVersion");
+  } else {
+    keep_member(metadata, (*kept)->at("metadata").get_object(), "resourceVersion");
+  }
+  return std::make_shared<const json::object>(std::move(copy));
 }
 
 Result<Object> Store::get(const kube::Resource& resource, std::string_view ns, std::string_view name) const {
@@ -132,62 +198,56 @@ Result<Object> Store::get(const kube::Resource& resource, std::string_view ns, s
   return *found;
 }
 
-Result<Object> Store::update(const kube::Resource& resource, std::string_view ns, json::object body, Time) {
+Result<Object> Store::update(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
+                             const kube::WriteOptions& options) {
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
   const Object* before = find_object(resource, ns, kube::name_of(body));
   if (before == nullptr) return not_found(resource, kube::name_of(body));
-  return replace(table_for(resource), Object(*before), std::move(body), Part::kMain);
+  return replace(table_for(resource), Object(*before), std::move(body), Part::kMain, now, options);
 }
 
 Result<Object> Store::update_status(const kube::Resource& resource, std::string_view ns, json::object body,
-                                    Time) {
+                                    Time now, const kube::WriteOptions& options) {
   if (!resource.has_status) return not_found(resource, "status");
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
   const Object* before = find_object(resource, ns, kube::name_of(body));
   if (before == nullptr) return not_found(resource, kube::name_of(body));
-  return replace(table_for(resource), Object(*before), std::move(body), Part::kStatus);
+  return replace(table_for(resource), Object(*before), std::move(body), Part::kStatus, now, options);
 }
 
 Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
-                            Time) {
+                            Time now, const kube::WriteOptions& options) {
   if (patch.status && !resource.has_status) return not_found(resource, "status");
+  if (patch.kind == kube::PatchKind::kApply) return apply(resource, ns, patch, now, options);
   const Object* found = find_object(resource, ns, patch.name);
   if (found == nullptr) return not_found(resource, patch.name);
   Object before = *found;
-  auto patched = [&]() -> Result<json::value> {
-    json::value target(*before);
-    switch (patch.kind) {
-      case kube::PatchKind::kJson:
-        return kube::apply_json_patch(target, patch.body);
-      case kube::PatchKind::kMerge:
-        return kube::apply_merge_patch(target, patch.body);
-      case kube::PatchKind::kStrategic:
-        return kube::apply_strategic_patch(target, patch.body, resource);
-      case kube::PatchKind::kApply:
-        return Error{ErrorKind::kInvalid, "apply is not a change of one document"};
-    }
-    return Error{ErrorKind::kInvalid, "unknown kind of patch"};
-  }();
+  Result<json::value> patched = patched_with(resource, *before, patch);
   if (!patched.ok()) return patched.error();
   if (!patched->is_object()) return Error{ErrorKind::kInvalid, "the patch leaves no object"};
   json::object body = std::move(patched.value().get_object());
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
-  if (kube::name_of(body) != patch.name)
-    return Error{ErrorKind::kInvalid, "metadata.name: field is immutable"};
-  return replace(table_for(resource), before, std::move(body), patch.status ? Part::kStatus : Part::kMain);
+  if (kube::name_of(body) != patch.name) {
+    return invalid_object(
+        resource, patch.name,
+        {invalid_value("metadata.name", json::value(kube::name_of(body)), "field is immutable")});
+  }
+  return replace(table_for(resource), before, std::move(body), patch.status ? Part::kStatus : Part::kMain,
+                 now, options);
 }
 
-Result<Object> Store::replace(Table& table, const Object& before, json::object body, Part part) {
-  std::string_view version = text_at(body, {"metadata", "resourceVersion"});
-  if (!version.empty() && version != text_at(*before, {"metadata", "resourceVersion"})) {
-    return Error{ErrorKind::kConflict, fmt::format("{} \"{}\": the object has been modified since version {}",
-                                                   table.resource.plural, kube::name_of(*before), version)};
-  }
-  std::string_view uid = kube::uid_of(body);
-  if (!uid.empty() && uid != kube::uid_of(*before)) {
-    return Error{ErrorKind::kConflict, fmt::format("{} \"{}\": the uid is {}, not {}", table.resource.plural,
-                                                   kube::name_of(*before), kube::uid_of(*before), uid)};
-  }
+Result<Object> Store::replace(Table& table, const Object& before, json::object body, Part part, Time now,
+                              const kube::WriteOptions& options) {
+  const int64_t revision = revision_;
+  Result<Object> written = replace_now(table, before, std::move(body), part, now, options);
+  return options.dry_run ? pretended(table.resource, std::move(written), revision) : written;
+}
+
+Result<Object> Store::replace_now(Table& table, const Object& before, json::object body, Part part, Time now,
+                                  const kube::WriteOptions& options) {
+  std::optional<Error> stale = check_preconditions(table.resource, *before, kube::uid_of(body),
+                                                   text_at(body, {"metadata", "resourceVersion"}));
+  if (stale) return *stale;
   json::object after;
   switch (part) {
     case Part::kMain:
@@ -204,9 +264,15 @@ Result<Object> Store::replace(Table& table, const Object& before, json::object b
     Result<Done> admitted = table.admission(after, before.get());
     if (!admitted.ok()) return admitted.error();
   }
+  track_managers(after, before.get(), table.resource, part, now, options);
+  return finish_write(table, before, std::move(after));
+}
+
+Result<Object> Store::finish_write(Table& table, const Object& before, json::object after) {
   if (kube::is_deleting(*before) && adds_finalizer(*before, after)) {
-    return Error{ErrorKind::kInvalid,
-                 "metadata.finalizers: Forbidden: none can be added to what is being deleted"};
+    return invalid_object(table.resource, kube::name_of(*before),
+                          {forbidden_value("metadata.finalizers",
+                                           "no new finalizers can be added if the object is being deleted")});
   }
   if (after == *before) return before;
   if (differs_beyond_status(*before, after)) {

@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,11 +47,28 @@ struct WatchEvent {
   Object before;
 };
 
-struct Page {
-  std::vector<Object> items;   // order: namespace, name
-  int64_t revision = 0;        // watch from here and nothing is missed
-  std::string continue_token;  // "" on the last page
+// One entry of the log and whose it is. The resource's text lives as long as the store.
+struct Change {
+  kube::Resource resource;
+  WatchEvent event;
 };
+
+struct Page {
+  std::vector<Object> items;         // order: namespace, name
+  int64_t revision = 0;              // of the snapshot; watch from here and nothing is missed
+  std::string continue_token;        // "" on the last page
+  std::optional<int64_t> remaining;  // how many follow; only where nothing selects
+};
+
+// What a store demands beyond what every object has in common.
+struct Rules {
+  // Objects live in namespaces that exist; a deleted namespace takes all that is in it along.
+  bool namespaces = false;
+};
+
+// An entry of the log as a watcher with a namespace and selectors is told it, if at all.
+std::optional<WatchEvent> as_watched(const WatchEvent& event, const kube::Resource& resource,
+                                     std::string_view ns, const kube::Watch& query);
 
 // What may be written for one resource. `before` is null for a creation. May complete
 // the object (defaults); an Error refuses the write.
@@ -60,29 +78,35 @@ inline constexpr int64_t kGraceSecondsDefault = 30;
 
 class Store {
  public:
-  explicit Store(uint64_t seed = 1) : seed_(seed) {}
+  explicit Store(uint64_t seed = 1, Rules rules = {}) : seed_(seed), rules_(rules) {}
 
   void set_admission(const kube::Resource& resource, Admission admission);
 
+  // Every write takes the options of its request: a dry run answers as if and leaves
+  // nothing behind; a named field manager is entered in metadata.managedFields.
+
   // Gives uid, creationTimestamp, generation and resourceVersion; a generateName gets
   // a suffix. The status is dropped where it is a subresource; pods start as Pending.
-  Result<Object> create(const kube::Resource& resource, std::string_view ns, json::object body, Time now);
+  Result<Object> create(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
+                        const kube::WriteOptions& options = {});
   Result<Object> get(const kube::Resource& resource, std::string_view ns, std::string_view name) const;
   // `ns` "" stands for all namespaces.
   Result<Page> list(const kube::Resource& resource, std::string_view ns, const kube::List& query = {}) const;
   // The whole object but its status; metadata.resourceVersion and uid, when set, are preconditions.
-  Result<Object> update(const kube::Resource& resource, std::string_view ns, json::object body, Time now);
+  Result<Object> update(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
+                        const kube::WriteOptions& options = {});
   // The status and nothing else. REQUIRES: resource.has_status.
   Result<Object> update_status(const kube::Resource& resource, std::string_view ns, json::object body,
-                               Time now);
+                               Time now, const kube::WriteOptions& options = {});
+  // An apply of what is not there makes it.
   Result<Object> patch(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
-                       Time now);
+                       Time now, const kube::WriteOptions& options = {});
   // The object as it is now: still there with a deletionTimestamp, or as it was last.
   Result<Object> remove(const kube::Resource& resource, std::string_view ns, std::string_view name,
-                        const kube::DeleteOptions& options, Time now);
+                        const kube::DeleteOptions& options, Time now, bool dry_run = false);
   // All that match; how many.
   Result<int> remove_collection(const kube::Resource& resource, std::string_view ns,
-                                const kube::DeleteCollection& which, Time now);
+                                const kube::DeleteCollection& which, Time now, bool dry_run = false);
 
   // What happened to a resource after `revision`, oldest first.
   Result<std::vector<WatchEvent>> events_since(const kube::Resource& resource, int64_t revision) const;
@@ -99,8 +123,23 @@ class Store {
   // deletions go on. How many objects it wrote; 0 means there is nothing to do.
   int collect_garbage(Time now);
 
+  // Deletes the events that were last seen before `before`; how many.
+  int expire_events(Time before, Time now);
+
+  // Everything that happened after `revision`, oldest first. REQUIRES: revision >= compacted().
+  std::vector<Change> changes_since(int64_t revision) const;
+  // Takes back everything that happened after `revision`, as if it had never been; uids
+  // stay used. REQUIRES: revision >= compacted().
+  void rollback(int64_t revision);
+
+  // Building a store from what was kept of another: the changes that are not superseded and
+  // those of the log, in the order of revisions, then the counters.
+  void replay(const kube::Resource& resource, ChangeKind kind, Object object, bool in_log);
+  void set_counters(int64_t revision, int64_t compacted, uint64_t uids);
+
   int64_t revision() const { return revision_; }
   int64_t compacted() const { return compacted_; }
+  uint64_t uids() const { return uids_; }
   // Every object of every resource, in order of resource, namespace, name.
   std::vector<std::pair<kube::Resource, Object>> everything() const;
 
@@ -131,6 +170,13 @@ class Store {
     Admission admission;
   };
   enum class Part { kMain, kStatus };
+  struct ListStart {
+    int64_t revision = 0;
+    std::optional<ObjectKey> after;
+  };
+
+  Result<ListStart> list_start(const kube::List& query) const;
+  std::map<ObjectKey, Object, PairLess> differences_at(const Table& table, int64_t revision) const;
 
   const Table* find_table(const kube::Resource& resource) const;
   Table& table_for(const kube::Resource& resource);
@@ -138,16 +184,38 @@ class Store {
   std::string next_uid();
   std::string generated_name(const Table& table, std::string_view ns, std::string_view prefix);
 
-  Result<Object> replace(Table& table, const Object& before, json::object body, Part part);
+  std::optional<Error> check_namespace(const kube::Resource& resource, std::string_view ns,
+                                       const json::object& body) const;
+  // The name a new object gets, free to be used.
+  Result<std::string> name_for(Table& table, std::string_view ns, const json::object& body);
+
+  Result<Object> create_now(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
+                            const kube::WriteOptions& options);
+  Result<Object> replace(Table& table, const Object& before, json::object body, Part part, Time now,
+                         const kube::WriteOptions& options);
+  Result<Object> replace_now(Table& table, const Object& before, json::object body, Part part, Time now,
+                             const kube::WriteOptions& options);
+  Result<Object> finish_write(Table& table, const Object& before, json::object after);
+  Result<Object> apply(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
+                       Time now, const kube::WriteOptions& options);
+  // Enters in `after` who manages what it changed.
+  static void track_managers(json::object& after, const json::object* before, const kube::Resource& resource,
+                             Part part, Time now, const kube::WriteOptions& options);
+  // What a dry run answers: as written, but everything since `revision` is taken back.
+  Result<Object> pretended(const kube::Resource& resource, Result<Object> written, int64_t revision);
   // Each stores or removes one object, logs it and keeps the indexes.
   Object put(Table& table, const Object& before, json::object after);
   Object erase(Table& table, const Object& before, json::object last);
   void index(const Table& table, const json::object* before, const json::object* after);
   void index_owners(const Place& place, const json::object* object, bool present);
+  void index_namespaces(const Place& place, const json::object* after);
+  void suspect_dependents(const std::string& owner_uid);
+  void undo(const Change& change);
 
   Object start_deletion(Table& table, const Object& before, const kube::DeleteOptions& options, Time now);
   // Each step of the collector answers whether it wrote something.
   bool collect_dependent(const Place& place, Time now);
+  int empty_namespace(const std::string& name, Time now);
   bool finish_foreground(const std::string& owner_uid);
   int finish_orphaning(const std::string& owner_uid);
   bool drop_finalizer(const Place& place, std::string_view finalizer);
@@ -157,13 +225,15 @@ class Store {
 
   // Fixed.
   uint64_t seed_ = 1;
+  Rules rules_;
   // State.
   std::map<TypeKey, Table, PairLess> tables_;
   std::map<std::string, Place, std::less<>> by_uid_;
   std::map<std::string, std::set<Place>, std::less<>> dependents_;  // owner's uid -> who names it
   std::set<std::string> waiting_owners_;  // uids being deleted in foreground or orphaning
-  bool garbage_possible_ = false;
-  int64_t revision_ = 1;  // never 0: that means "any" to a watch
+  std::set<Place> suspects_;              // dependents whose owners may have gone or begun to wait
+  std::set<std::string> emptying_;        // namespaces being deleted in which something changed
+  int64_t revision_ = 1;                  // never 0: that means "any" to a watch
   int64_t compacted_ = 0;
   uint64_t uids_ = 0;
 };
