@@ -1,0 +1,234 @@
+#include "node/process_runtime.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "node/files.h"
+#include "node/testing.h"
+
+namespace trainyard::node {
+namespace {
+
+using testing::eventually;
+using testing::shell;
+using testing::TempFolder;
+
+class ProcessRuntimeTest : public ::testing::Test {
+ protected:
+  ProcessRuntimeTest() { open(); }
+  ~ProcessRuntimeTest() override {
+    for (const std::string& uid : runtime_->pods()) EXPECT_TRUE(runtime_->destroy(uid).ok());
+  }
+  void open() {
+    runtime_.reset();
+    runtime_ = std::make_unique<ProcessRuntime>(testing::process_options(folder_.path()));
+  }
+  void start(const ContainerId& id, const std::string& script) {
+    ASSERT_TRUE(runtime_->prepare({id.pod_uid, "ns", "pod-" + id.pod_uid}).ok());
+    Result<Done> started = runtime_->start(shell(folder_.path(), id, script));
+    ASSERT_TRUE(started.ok()) << started.error().message;
+  }
+  ContainerStatus status(const ContainerId& id) {
+    for (const ContainerStatus& each : runtime_->list()) {
+      if (each.id == id) return each;
+    }
+    ADD_FAILURE() << "not listed: " << id.container;
+    return {};
+  }
+  bool wait_for_end(const ContainerId& id) {
+    return eventually(
+        [&] {
+          runtime_->drain_changes();
+          return status(id).phase == ContainerPhase::kExited;
+        },
+        runtime_->changes());
+  }
+  std::string log(const ContainerId& id) {
+    std::filesystem::path file =
+        folder_.path() / "logs" / id.pod_uid / id.container / (std::to_string(id.attempt) + ".log");
+    Result<std::string> text = read_whole(file);
+    return text.ok() ? *text : "";
+  }
+  bool wait_for_log(const ContainerId& id, std::string_view words) {
+    return eventually([&] { return log(id).find(words) != std::string::npos; });
+  }
+
+  TempFolder folder_;
+  std::unique_ptr<ProcessRuntime> runtime_;
+};
+
+TEST_F(ProcessRuntimeTest, TellsHowContainersEnd) {
+  struct Case {
+    std::string script;
+    int exit_code;
+    int signal;
+  };
+  const Case cases[] = {{"exit 0", 0, 0},
+                        {"exit 3", 3, 0},
+                        {"kill -9 $$", 137, 9},
+                        {"kill -TERM $$", 143, 15},
+                        {"kill -SEGV $$", 139, 11},
+                        {"exit 255", 255, 0},
+                        {"/no/such/command", 127, 0}};
+  int n = 0;
+  for (const Case& each : cases) {
+    ContainerId id{"pod", "c" + std::to_string(n++), 0};
+    start(id, each.script);
+    ASSERT_TRUE(wait_for_end(id)) << each.script;
+    EXPECT_EQ(status(id).exit_code, each.exit_code) << each.script;
+    EXPECT_EQ(status(id).signal, each.signal) << each.script;
+    EXPECT_GE(status(id).finished, status(id).started) << each.script;
+  }
+}
+
+TEST_F(ProcessRuntimeTest, SaysWhyACommandCannotRun) {
+  ASSERT_TRUE(runtime_->prepare({"pod", "ns", "pod"}).ok());
+  struct Case {
+    std::string command;
+    int exit_code;
+    std::string words;
+  };
+  int n = 0;
+  for (const Case& each : {Case{"no-such-command", 127, "executable file not found in $PATH"},
+                           Case{"/etc/passwd", 126, "exec: \"/etc/passwd\": Permission denied"},
+                           Case{"/no/such", 127, "exec: \"/no/such\": No such file"}}) {
+    ContainerPlan plan = shell(folder_.path(), {"pod", "c" + std::to_string(n++), 0}, "");
+    plan.argv = {each.command};
+    ASSERT_TRUE(runtime_->start(plan).ok());
+    ASSERT_TRUE(wait_for_end(plan.id));
+    EXPECT_EQ(status(plan.id).exit_code, each.exit_code);
+    EXPECT_NE(status(plan.id).message.find(each.words), std::string::npos) << status(plan.id).message;
+  }
+}
+
+TEST_F(ProcessRuntimeTest, KeepsBothStreamsInTheLog) {
+  ContainerId id{"pod", "main", 0};
+  start(id, "echo one; echo two >&2; printf three");
+  ASSERT_TRUE(wait_for_end(id));
+  EXPECT_NE(log(id).find(" stdout F one\n"), std::string::npos) << log(id);
+  EXPECT_NE(log(id).find(" stderr F two\n"), std::string::npos) << log(id);
+  EXPECT_NE(log(id).find(" stdout P three\n"), std::string::npos) << log(id);
+}
+
+TEST_F(ProcessRuntimeTest, ANewLifeAdoptsWhatRunsAndLearnsHowItEnded) {
+  ContainerId runs{"pod", "runs", 0};
+  ContainerId ends{"pod", "ends", 0};
+  start(runs, "echo up; read line < fifo; exit 7");
+  start(ends, "exit 5");
+  ASSERT_TRUE(wait_for_log(runs, "up"));
+  open();
+  ASSERT_TRUE(wait_for_end(ends));
+  EXPECT_EQ(status(ends).exit_code, 5);
+  start(runs, "exit 1");  // found running: not started again
+  ASSERT_TRUE(runtime_->signal(runs, SIGTERM).ok() || wait_for_end(runs));
+  ASSERT_TRUE(wait_for_end(runs));
+  EXPECT_NE(status(runs).exit_code, 1);
+}
+
+TEST_F(ProcessRuntimeTest, NothingOutlivesAContainer) {
+  ContainerId id{"pod", "main", 0};
+  // A grandchild in a session of its own that ignores SIGTERM and holds no stream.
+  start(id, "setsid sh -c 'trap \"\" TERM; echo child $$; exec sleep 1000' & sleep 1000");
+  ASSERT_TRUE(wait_for_log(id, "child "));
+  std::string text = log(id);
+  pid_t child = static_cast<pid_t>(std::stol(text.substr(text.find("child ") + 6)));
+  ASSERT_EQ(::kill(child, 0), 0);
+  ASSERT_TRUE(runtime_->signal(id, SIGTERM).ok());
+  ASSERT_TRUE(wait_for_end(id));
+  EXPECT_EQ(status(id).exit_code, 143);
+  EXPECT_EQ(::kill(child, 0), -1);
+}
+
+TEST_F(ProcessRuntimeTest, AShimThatIsKilledTakesItsContainerAlong) {
+  ContainerId id{"pod", "main", 0};
+  start(id, "echo pid $$ $PPID; exec sleep 1000");
+  ASSERT_TRUE(wait_for_log(id, "pid "));
+  std::string text = log(id).substr(log(id).find("pid ") + 4);
+  pid_t child = static_cast<pid_t>(std::stol(text));
+  pid_t shim = static_cast<pid_t>(std::stol(text.substr(text.find(' '))));
+  ASSERT_EQ(::kill(shim, SIGKILL), 0);
+  ASSERT_TRUE(wait_for_end(id));
+  EXPECT_EQ(status(id).exit_code, 137);
+  EXPECT_NE(status(id).message, "");
+  EXPECT_TRUE(eventually([&] { return ::kill(child, 0) != 0; }));
+}
+
+TEST_F(ProcessRuntimeTest, RunsCommandsBesideAContainer) {
+  ContainerId id{"pod", "main", 0};
+  start(id, "sleep 1000");
+  Result<std::unique_ptr<ExecProcess>> exec =
+      runtime_->exec(id, {{"/bin/sh", "-c", "read a; echo got $a; exit 4"}, true, false});
+  ASSERT_TRUE(exec.ok()) << exec.error().message;
+  ASSERT_EQ(::write(exec.value()->in.get(), "it\n", 3), 3);
+  ASSERT_TRUE(eventually([&] { return exec.value()->exit_code().has_value(); }));
+  EXPECT_EQ(exec.value()->exit_code(), 4);
+  char buffer[64];
+  ssize_t n = ::read(exec.value()->out.get(), buffer, sizeof buffer);
+  ASSERT_GT(n, 0);
+  EXPECT_EQ(std::string(buffer, n), "got it\n");
+}
+
+TEST_F(ProcessRuntimeTest, AttachesToAContainersStreams) {
+  ContainerId id{"pod", "main", 0};
+  ContainerPlan plan = shell(folder_.path(), id, "echo begun; read a; echo got $a; exit 6");
+  plan.stdin_open = true;
+  ASSERT_TRUE(runtime_->prepare({"pod", "ns", "pod"}).ok());
+  ASSERT_TRUE(runtime_->start(plan).ok());
+  ASSERT_TRUE(wait_for_log(id, "begun"));
+  Result<std::unique_ptr<ExecProcess>> attached = runtime_->exec(id, {{}, true, false});
+  ASSERT_TRUE(attached.ok()) << attached.error().message;
+  ASSERT_EQ(::write(attached.value()->in.get(), "it\n", 3), 3);
+  ASSERT_TRUE(eventually([&] { return attached.value()->exit_code().has_value(); }));
+  EXPECT_EQ(attached.value()->exit_code(), 6);
+  char buffer[64];
+  ssize_t n = ::read(attached.value()->out.get(), buffer, sizeof buffer);
+  ASSERT_GT(n, 0);
+  EXPECT_EQ(std::string(buffer, n), "got it\n");
+}
+
+TEST_F(ProcessRuntimeTest, GivesReplicasPortsOfTheirOwn) {
+  const std::string cluster = R"("cluster":{"worker":["w0.ns.svc:2222","w1.ns.svc:2222"]})";
+  for (int i : {0, 1}) {
+    std::string uid = "pod" + std::to_string(i);
+    ASSERT_TRUE(runtime_->prepare({uid, "ns", uid}).ok());
+    ContainerPlan plan = shell(folder_.path(), {uid, "main", 0}, "echo \"$TF_CONFIG\"");
+    plan.env = {{"TF_CONFIG", fmt::format(R"({{{},"task":{{"type":"worker","index":{}}}}})", cluster, i)}};
+    ASSERT_TRUE(runtime_->start(plan).ok());
+    ASSERT_TRUE(wait_for_end(plan.id));
+  }
+  auto cluster_of = [&](const std::string& uid) {
+    std::string text = log({uid, "main", 0});
+    size_t at = text.find("\"cluster\"");
+    return text.substr(at, text.find('}') - at);
+  };
+  EXPECT_EQ(cluster_of("pod0"), cluster_of("pod1"));
+  EXPECT_EQ(cluster_of("pod0").find("2222"), std::string::npos) << cluster_of("pod0");
+  EXPECT_NE(cluster_of("pod0").find("127.0.0.1:2"), std::string::npos) << cluster_of("pod0");
+}
+
+TEST_F(ProcessRuntimeTest, FiftyPodsAtOnce) {
+  for (int i = 0; i < 50; ++i) start({"pod" + std::to_string(i), "main", 0}, "exit " + std::to_string(i));
+  for (int i = 0; i < 50; ++i) {
+    ContainerId id{"pod" + std::to_string(i), "main", 0};
+    ASSERT_TRUE(wait_for_end(id));
+    EXPECT_EQ(status(id).exit_code, i);
+  }
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(runtime_->destroy("pod" + std::to_string(i)).ok());
+  EXPECT_TRUE(runtime_->list().empty());
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a zombie is left";
+}
+
+TEST_F(ProcessRuntimeTest, SaysWhatItCannotHonour) {
+  ContainerPlan plan = shell(folder_.path(), {"pod", "main", 0}, "");
+  EXPECT_TRUE(runtime_->cannot_honour({}, {plan}).empty());
+  plan.mounts = {{"/data/volumes/x", "/mnt/x"}, {"/etc", "/etc"}};
+  plan.limits.memory_bytes = 1;
+  std::vector<std::string> words = runtime_->cannot_honour({}, {plan});
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0],
+            "container main: nothing is mounted at /mnt/x; the volume's files are in /data/volumes/x");
+  EXPECT_EQ(words[1], "container main: the memory limit is not enforced");
+}
+
+}  // namespace
+}  // namespace trainyard::node
