@@ -1,0 +1,338 @@
+#include "client/http_client.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <mutex>
+
+#include "client/http_core.h"
+#include "client/http_wire.h"
+#include "client/watcher.h"
+
+namespace trainyard::client {
+namespace {
+
+constexpr size_t kBufferBytes = 64 * 1024;
+constexpr uint64_t kBodyMax = 512ULL * 1024 * 1024;
+constexpr uint64_t kErrorBodyMax = 1024 * 1024;
+
+std::string environment(const char* small, const char* large) {
+  const char* value = std::getenv(small);
+  if (value == nullptr) value = std::getenv(large);
+  return value == nullptr ? "" : value;
+}
+
+// An answer, and whether the request may be sent again.
+struct Exchange {
+  Result<RawReply> reply;
+  std::optional<Duration> retry_after;
+  bool stale = false;  // the kept connection had been closed: nothing came back
+};
+
+Error lost(const HttpClient::Core& core, const RawRequest& request, const error_code& failed) {
+  bool writes = request.method != "GET";
+  return {writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,
+          fmt::format("{} ({}): {} {}: {}", core.access.server, core.access.where, request.method,
+                      request.path, told(failed, core.options))};
+}
+
+asio::awaitable<Exchange> talk(HttpClient::Core& core, std::unique_ptr<Link> link, bool kept,
+                               const RawRequest& raw, const Identity& identity) {
+  HttpRequest request = core.request_for(raw, identity);
+  link->expires_after(core.options.request_timeout);
+  auto [unsent, sent] = co_await http::async_write(*link, request, kTuple);
+  if (unsent) {
+    co_return Exchange{lost(core, raw, unsent), std::nullopt, kept && unsent != beast::error::timeout};
+  }
+  beast::flat_buffer buffer;
+  buffer.reserve(kBufferBytes);
+  http::response_parser<http::string_body> parser;
+  parser.body_limit(kBodyMax);
+  auto [unheard, got] = co_await http::async_read(*link, buffer, parser, kTuple);
+  if (unheard) {
+    bool nothing_came = !parser.got_some() && unheard != beast::error::timeout;
+    co_return Exchange{lost(core, raw, unheard), std::nullopt, kept && nothing_came};
+  }
+  http::response<http::string_body>& response = parser.get();
+  std::string wait(response[http::field::retry_after]);
+  RawReply reply{static_cast<int>(response.result_int()), std::string(response[http::field::content_type]),
+                 std::move(response.body())};
+  if (parser.keep_alive() && buffer.size() == 0) core.give_back(std::move(link));
+  co_return Exchange{std::move(reply), retry_after_of(wait), false};
+}
+
+asio::awaitable<Exchange> exchange(HttpClient::Core& core, const RawRequest& raw, const Identity& identity,
+                                   std::shared_ptr<ssl::context> context) {
+  if (std::unique_ptr<Link> kept = core.take_idle(context)) {
+    Exchange done = co_await talk(core, std::move(kept), true, raw, identity);
+    if (!done.stale || raw.method != "GET") co_return done;
+  }
+  auto link = std::make_unique<Link>(core.io, context, core.server.tls);
+  Result<Done> dialled = co_await core.dial(*link);
+  if (!dialled.ok()) co_return Exchange{dialled.error(), std::nullopt, false};
+  co_return co_await talk(core, std::move(link), false, raw, identity);
+}
+
+// What an open stream and whoever holds it share.
+struct Flow {
+  std::function<bool(std::string_view)> on_bytes;  // false: enough
+  std::function<void(const std::optional<Error>&)> on_closed;
+  RawRequest request;
+  // Held during calls, so that dropping waits for one; a call may drop its own handle.
+  std::recursive_mutex calls;
+  bool dropped = false;
+  Link* link = nullptr;  // on the I/O thread
+  bool enough = false;
+
+  bool tell(std::string_view bytes) {
+    std::scoped_lock lock(calls);
+    if (!dropped && !enough) enough = !on_bytes(bytes);
+    return !dropped && !enough;
+  }
+  void end(const std::optional<Error>& error) {
+    std::scoped_lock lock(calls);
+    if (!dropped && !enough) on_closed(error);
+  }
+  bool over() {
+    std::scoped_lock lock(calls);
+    return dropped;
+  }
+};
+
+class StreamHandle final : public OpenWatch {
+ public:
+  StreamHandle(HttpClient::Core& core, std::shared_ptr<Flow> stream)
+      : core_(core), stream_(std::move(stream)) {}
+  StreamHandle(const StreamHandle&) = delete;
+  StreamHandle& operator=(const StreamHandle&) = delete;
+  ~StreamHandle() override {
+    {
+      std::scoped_lock lock(stream_->calls);
+      stream_->dropped = true;
+    }
+    asio::post(core_.io, [stream = stream_] {
+      if (stream->link != nullptr) stream->link->close();
+    });
+  }
+
+ private:
+  HttpClient::Core& core_;
+  std::shared_ptr<Flow> stream_;
+};
+
+using HeadParser = http::response_parser<http::buffer_body>;
+
+// The body, piece by piece as it comes. nullopt: its end.
+asio::awaitable<std::optional<Error>> pump(HttpClient::Core& core, Link& link, beast::flat_buffer& buffer,
+                                           HeadParser& parser, Flow& stream) {
+  std::vector<char> piece(kBufferBytes);
+  link.expires_never();
+  while (!parser.is_done()) {
+    parser.get().body().data = piece.data();
+    parser.get().body().size = piece.size();
+    auto [failed, got] = co_await http::async_read_some(link, buffer, parser, kTuple);
+    size_t filled = piece.size() - parser.get().body().size;
+    if (filled > 0 && !stream.tell({piece.data(), filled})) co_return std::nullopt;
+    if (failed && failed != http::error::need_buffer) co_return lost(core, stream.request, failed);
+  }
+  co_return std::nullopt;
+}
+
+// What the server says instead of a stream.
+asio::awaitable<std::optional<Error>> refusal(HttpClient::Core& core, Link& link, beast::flat_buffer& buffer,
+                                              HeadParser& parser) {
+  int status = parser.get().result_int();
+  http::response_parser<http::string_body> whole(std::move(parser));
+  whole.body_limit(kErrorBodyMax);
+  co_await http::async_read(link, buffer, whole, kTuple);
+  if (status == 401) core.credentials.refused();
+  co_return error_of(status, whole.get().body(), false);
+}
+
+asio::awaitable<std::optional<Error>> converse(HttpClient::Core& core, Link& link, Flow& stream,
+                                               const Identity& identity) {
+  Result<Done> dialled = co_await core.dial(link);
+  if (!dialled.ok()) co_return dialled.error();
+  HttpRequest request = core.request_for(stream.request, identity);
+  link.expires_after(core.options.request_timeout);
+  auto [unsent, sent] = co_await http::async_write(link, request, kTuple);
+  if (unsent) co_return lost(core, stream.request, unsent);
+  beast::flat_buffer buffer;
+  buffer.reserve(kBufferBytes);
+  HeadParser parser;
+  parser.body_limit(boost::none);
+  auto [unheard, got] = co_await http::async_read_header(link, buffer, parser, kTuple);
+  if (unheard) co_return lost(core, stream.request, unheard);
+  if (parser.get().result_int() != 200) co_return co_await refusal(core, link, buffer, parser);
+  co_return co_await pump(core, link, buffer, parser, stream);
+}
+
+asio::awaitable<void> run_stream(HttpClient::Core& core, std::shared_ptr<Flow> stream) {
+  Result<Identity> identity = co_await core.identify();
+  if (!identity.ok()) {
+    stream->end(identity.error());
+    co_return;
+  }
+  Result<std::shared_ptr<ssl::context>> context = core.context_for(*identity);
+  if (!context.ok()) {
+    stream->end(context.error());
+    co_return;
+  }
+  if (stream->over()) co_return;
+  Link link(core.io, *context, core.server.tls);
+  stream->link = &link;
+  std::optional<Error> error = co_await converse(core, link, *stream, *identity);
+  stream->link = nullptr;
+  stream->end(error);
+}
+
+std::unique_ptr<OpenWatch> start(HttpClient::Core& core, std::shared_ptr<Flow> stream) {
+  asio::co_spawn(core.io, run_stream(core, stream), asio::detached);
+  return std::make_unique<StreamHandle>(core, stream);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HttpClient>> HttpClient::make(Access access, HttpOptions options) {
+  Result<Endpoint> server = read_url(access.server);
+  if (!server.ok()) return server.error();
+  std::string proxy_url = proxy_for(
+      access,
+      server->tls ? environment("https_proxy", "HTTPS_PROXY") : environment("http_proxy", "HTTP_PROXY"),
+      environment("no_proxy", "NO_PROXY"));
+  std::optional<Endpoint> proxy;
+  if (!proxy_url.empty()) {
+    Result<Endpoint> read =
+        read_url(proxy_url.find("://") == std::string::npos ? "http://" + proxy_url : proxy_url);
+    if (!read.ok() || read->tls) {
+      return Error{ErrorKind::kInvalid,
+                   fmt::format("{}: the proxy '{}' is not one of http://host:port", access.where, proxy_url)};
+    }
+    proxy = *read;
+  }
+  auto core = std::make_unique<Core>(std::move(access), std::move(options), *server, proxy);
+  if (Result<std::string> ca = core->credentials.authorities(); !ca.ok()) return ca.error();
+  return std::unique_ptr<HttpClient>(new HttpClient(std::move(core)));
+}
+
+HttpClient::HttpClient(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+HttpClient::~HttpClient() = default;
+
+const Access& HttpClient::access() const { return core_->access; }
+
+Result<RawReply> HttpClient::fetch(const RawRequest& request) {
+  bool asked_anew = false;
+  for (int tries = 0;; ++tries) {
+    Result<Identity> identity = core_->credentials.current();
+    if (!identity.ok()) return identity.error();
+    Result<std::shared_ptr<ssl::context>> context = core_->context_for(*identity);
+    if (!context.ok()) return context.error();
+    Exchange done = wait_for(core_->io, exchange(*core_, request, *identity, *context));
+    if (!done.reply.ok()) return done.reply;
+    int status = done.reply->status;
+    if (status == 401 && !asked_anew) {
+      asked_anew = true;
+      core_->credentials.refused();
+      continue;
+    }
+    bool later = (status == 429 || status == 503) && done.retry_after.has_value() &&
+                 *done.retry_after <= core_->options.retry_after_max && tries < core_->options.retries_max;
+    if (!later) return done.reply;
+    std::this_thread::sleep_for(*done.retry_after);
+  }
+}
+
+namespace {
+
+RawRequest raw_of(const kube::Request& request) {
+  RawRequest raw;
+  raw.method = kube::method_of(request);
+  raw.path = kube::path_of(request);
+  if (std::optional<json::value> body = kube::body_of(request)) raw.body = json::serialize(*body);
+  std::string_view type = kube::content_type_of(request);
+  if (!type.empty()) raw.headers.emplace_back("Content-Type", type);
+  return raw;
+}
+
+Result<Reply> ask(HttpClient& client, const kube::Request& request) {
+  Result<RawReply> raw = client.fetch(raw_of(request));
+  if (!raw.ok()) return raw.error();
+  return reply_of(request, raw->status, raw->body);
+}
+
+// All of a list, page by page. When the pages have grown too old for the server, once more
+// in one piece.
+Result<Reply> ask_in_pages(HttpClient& client, kube::Request request) {
+  auto& query = std::get<kube::List>(request.verb);
+  query.limit = kListPageMax;
+  Reply all;
+  while (true) {
+    Result<Reply> page = ask(client, request);
+    if (!page.ok() && page.error().kind == ErrorKind::kGone && !query.continue_token.empty()) {
+      query.limit = 0;
+      query.continue_token.clear();
+      return ask(client, request);
+    }
+    if (!page.ok()) return page;
+    if (query.continue_token.empty()) all.revision = page->revision;
+    all.items.insert(all.items.end(), page->items.begin(), page->items.end());
+    if (page->continue_token.empty()) return all;
+    query.continue_token = page->continue_token;
+  }
+}
+
+}  // namespace
+
+Result<Reply> HttpClient::send(const kube::Request& request) {
+  if (std::holds_alternative<kube::Watch>(request.verb)) {
+    return Error{ErrorKind::kInvalid, "a watch over HTTP is opened, not sent"};
+  }
+  const auto* list = std::get_if<kube::List>(&request.verb);
+  if (list != nullptr && list->limit == 0 && list->continue_token.empty()) {
+    return ask_in_pages(*this, request);
+  }
+  return ask(*this, request);
+}
+
+std::unique_ptr<OpenWatch> HttpClient::open(const kube::Request& request, WatchSink sink) {
+  CHECK(std::holds_alternative<kube::Watch>(request.verb));
+  auto stream = std::make_shared<Flow>();
+  auto lines = std::make_shared<LineSplitter>();
+  auto shared_sink = std::make_shared<WatchSink>(std::move(sink));
+  stream->request = raw_of(request);
+  stream->on_bytes = [lines, shared_sink](std::string_view bytes) {
+    return lines->feed(bytes, [&](std::string_view line) {
+      if (line.empty()) return true;
+      Result<WatchEvent> event = event_of(line);
+      if (!event.ok()) {
+        shared_sink->on_closed(event.error());
+        return false;
+      }
+      shared_sink->on_event(std::move(event).value());
+      return true;
+    });
+  };
+  stream->on_closed = [shared_sink](const std::optional<Error>& error) { shared_sink->on_closed(error); };
+  return start(*core_, std::move(stream));
+}
+
+std::unique_ptr<OpenWatch> HttpClient::open_stream(const std::string& path, ByteSink sink) {
+  auto stream = std::make_shared<Flow>();
+  stream->request.path = path;
+  stream->request.headers.emplace_back("Accept", "*/*");
+  stream->on_bytes = [tell = std::move(sink.on_bytes)](std::string_view bytes) {
+    tell(bytes);
+    return true;
+  };
+  stream->on_closed = std::move(sink.on_closed);
+  return start(*core_, std::move(stream));
+}
+
+Result<std::string> HttpClient::read(const std::string& path) {
+  Result<RawReply> raw = fetch({"GET", path, {{"Accept", "*/*"}}, ""});
+  if (!raw.ok()) return raw.error();
+  if (raw->status != 200) return error_of(raw->status, raw->body, false);
+  return raw->body;
+}
+
+}  // namespace trainyard::client

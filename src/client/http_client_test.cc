@@ -1,0 +1,555 @@
+#include "client/http_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/sha.h>
+#include <signal.h>
+
+#include <condition_variable>
+#include <deque>
+
+#include "base/match.h"
+#include "client/http_testing.h"
+#include "kube/objects.h"
+
+namespace trainyard::client {
+namespace {
+
+using ::testing::HasSubstr;
+constexpr std::chrono::seconds kPatience{20};
+
+const char* kPod =
+    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ns","resourceVersion":"5"}})";
+
+class IgnorePipes : public testing::Environment {
+ public:
+  void SetUp() override { signal(SIGPIPE, SIG_IGN); }
+};
+const testing::Environment* const kIgnore = testing::AddGlobalTestEnvironment(new IgnorePipes);
+
+Access access_to(const TestServer& server) {
+  Access access;
+  access.where = "context 'test' of f";
+  access.server = server.url();
+  return access;
+}
+
+std::unique_ptr<HttpClient> client_of(const Access& access, HttpOptions options = {}) {
+  Result<std::unique_ptr<HttpClient>> made = HttpClient::make(access, std::move(options));
+  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
+  return std::move(made).value();
+}
+
+kube::Request get_pod() { return {kube::kPods, "ns", kube::Get{"p"}}; }
+kube::Request create_pod() { return {kube::kPods, "ns", kube::Create{json::parse(kPod).get_object()}}; }
+
+// Things told on another thread, waited for.
+template <typename T>
+class Mailbox {
+ public:
+  void put(T item) {
+    std::scoped_lock lock(mutex_);
+    items_.push_back(std::move(item));
+    changed_.notify_all();
+  }
+  std::optional<T> take() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kPatience, [&] { return !items_.empty(); })) return std::nullopt;
+    T item = std::move(items_.front());
+    items_.pop_front();
+    return item;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<T> items_;
+};
+
+TEST(HttpClient, RequestsGoOutWholeAndConnectionsAreKept) {
+  Mailbox<Heard> heard;
+  TestServer server([&](Peer& peer, const Heard& request) {
+    heard.put(request);
+    peer.answer(200, kPod);
+    return true;
+  });
+  Access access = access_to(server);
+  access.server += "/base/";
+  access.token.data = "secret";
+  auto client = client_of(access);
+  Result<Reply> reply = client->send(get_pod());
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(kube::name_of(*reply->object), "p");
+  Heard first = *heard.take();
+  EXPECT_EQ(first.method, "GET");
+  EXPECT_EQ(first.target, "/base/api/v1/namespaces/ns/pods/p");
+  EXPECT_EQ(first.headers["authorization"], "Bearer secret");
+  EXPECT_EQ(first.headers["host"], fmt::format("127.0.0.1:{}", server.port()));
+  ASSERT_TRUE(client->send(create_pod()).ok());
+  Heard second = *heard.take();
+  EXPECT_EQ(second.method, "POST");
+  EXPECT_EQ(second.headers["content-type"], "application/json");
+  EXPECT_EQ(json::parse(second.body), json::parse(kPod));
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST(HttpClient, ManyThreadsSendAtOnce) {
+  TestServer server([&](Peer& peer, const Heard&) {
+    peer.answer(200, kPod);
+    return true;
+  });
+  auto client = client_of(access_to(server));
+  std::vector<std::thread> threads;
+  std::atomic<int> fine{0};
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 20; ++n) fine += client->send(get_pod()).ok() ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(fine, 160);
+  EXPECT_LE(server.connections(), 16);
+}
+
+TEST(HttpClient, TlsTrustsItsOwnAuthorityAndShowsItsCertificate) {
+  Certificates certificates;
+  Pem pem = certificates.issue("server", "IP:127.0.0.1,DNS:api.example");
+  Pem me = certificates.issue("someone", "");
+  Mailbox<std::string> peers;
+  TestServer server(
+      [&](Peer& peer, const Heard& request) {
+        peers.put(request.peer);
+        peer.answer(200, kPod);
+        return true;
+      },
+      &pem, certificates.authority());
+  Access access = access_to(server);
+  access.ca.data = certificates.authority();
+  access.certificate.data = me.certificate;
+  access.key.data = me.key;
+  for (const char* name : {"", "api.example"}) {
+    access.tls_server_name = name;
+    Result<Reply> reply = client_of(access)->send(get_pod());
+    ASSERT_TRUE(reply.ok()) << reply.error().message;
+    EXPECT_EQ(*peers.take(), "someone");
+  }
+}
+
+TEST(HttpClient, TlsRefusesStrangers) {
+  Certificates certificates;
+  Certificates others;
+  Pem pem = certificates.issue("server", "DNS:other.example");
+  std::atomic<int> requests{0};
+  TestServer server(
+      [&](Peer& peer, const Heard&) {
+        ++requests;
+        peer.answer(200, kPod);
+        return true;
+      },
+      &pem);
+  Access access = access_to(server);
+  access.ca.data = certificates.authority();
+  Result<Reply> wrong_name = client_of(access)->send(create_pod());
+  ASSERT_FALSE(wrong_name.ok());
+  EXPECT_EQ(wrong_name.error().kind, ErrorKind::kUnavailable);
+  EXPECT_THAT(wrong_name.error().message,
+              testing::AllOf(HasSubstr("not trusted for '127.0.0.1'"), HasSubstr("context 'test' of f")));
+  access.tls_server_name = "other.example";
+  EXPECT_TRUE(client_of(access)->send(get_pod()).ok());
+  access.ca.data = others.authority();
+  Result<Reply> stranger = client_of(access)->send(get_pod());
+  ASSERT_FALSE(stranger.ok());
+  EXPECT_THAT(stranger.error().message, HasSubstr("not trusted"));
+  EXPECT_EQ(requests, 1);
+  access.ca = {};
+  access.insecure = true;
+  EXPECT_TRUE(client_of(access)->send(get_pod()).ok());
+}
+
+TEST(HttpClient, WhatCannotBeReachedWasNotDone) {
+  Access access;
+  {
+    TestServer closed([](Peer&, const Heard&) { return false; });
+    access = access_to(closed);
+  }
+  Result<Reply> reply = client_of(access)->send(create_pod());
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().kind, ErrorKind::kUnavailable);
+  EXPECT_THAT(reply.error().message, testing::AllOf(HasSubstr(access.server), HasSubstr("refused")));
+}
+
+TEST(HttpClient, AWriteWithoutAnswerMayHaveBeenDone) {
+  std::atomic<int> requests{0};
+  TestServer server([&](Peer&, const Heard&) {
+    ++requests;
+    return false;
+  });
+  auto client = client_of(access_to(server));
+  Result<Reply> written = client->send(create_pod());
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().kind, ErrorKind::kUnknown);
+  EXPECT_EQ(requests, 1);
+  Result<Reply> read = client->send(get_pod());
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().kind, ErrorKind::kUnavailable);
+}
+
+TEST(HttpClient, ASlowAnswerIsGivenUp) {
+  Mailbox<int> done;
+  TestServer server([&](Peer&, const Heard&) {
+    done.take();
+    return false;
+  });
+  HttpOptions options;
+  options.request_timeout = Duration{50};
+  auto client = client_of(access_to(server), options);
+  Result<Reply> written = client->send(create_pod());
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().kind, ErrorKind::kUnknown);
+  EXPECT_THAT(written.error().message, HasSubstr("no answer within"));
+  done.put(1);
+}
+
+TEST(HttpClient, AReadIsRepeatedWhenTheKeptConnectionWasClosed) {
+  // Says that it keeps the connection, and drops it at the next request.
+  std::atomic<int> served{0};
+  TestServer server([&](Peer& peer, const Heard&) {
+    if (served++ % 2 == 1) return false;
+    peer.answer(200, kPod);
+    return true;
+  });
+  auto client = client_of(access_to(server));
+  ASSERT_TRUE(client->send(get_pod()).ok());
+  EXPECT_TRUE(client->send(get_pod()).ok());
+  EXPECT_EQ(served, 3);
+}
+
+TEST(HttpClient, BusyServersAreAskedAgainWhenTheySay) {
+  std::atomic<int> served{0};
+  TestServer server([&](Peer& peer, const Heard&) {
+    if (served++ < 2) {
+      peer.answer(429, "{}", "Retry-After: 0\r\n");
+    } else {
+      peer.answer(201, kPod);
+    }
+    return true;
+  });
+  EXPECT_TRUE(client_of(access_to(server))->send(create_pod()).ok());
+  EXPECT_EQ(served, 3);
+}
+
+TEST(HttpClient, BusyForTooLongIsTheCallersToWait) {
+  std::atomic<int> served{0};
+  TestServer server([&](Peer& peer, const Heard&) {
+    ++served;
+    peer.answer(429, R"({"kind":"Status","message":"later"})", "Retry-After: 600\r\n");
+    return true;
+  });
+  Result<Reply> reply = client_of(access_to(server))->send(create_pod());
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error(), (Error{ErrorKind::kUnavailable, "later"}));
+  EXPECT_EQ(served, 1);
+}
+
+TEST(HttpClient, RefusedCredentialsAreAskedForOnceMore) {
+  std::atomic<int> served{0};
+  TestServer server([&](Peer& peer, const Heard&) {
+    if (served++ == 0) {
+      peer.answer(401, R"({"kind":"Status","reason":"Unauthorized","message":"Unauthorized"})");
+    } else {
+      peer.answer(200, kPod);
+    }
+    return true;
+  });
+  Access access = access_to(server);
+  access.token.data = "t";
+  EXPECT_TRUE(client_of(access)->send(get_pod()).ok());
+  EXPECT_EQ(served, 2);
+}
+
+TEST(HttpClient, LongListsComeInPages) {
+  TestServer server([&](Peer& peer, const Heard& request) {
+    bool more = request.target.find("continue=") == std::string::npos;
+    EXPECT_THAT(request.target, HasSubstr("limit="));
+    peer.answer(200, fmt::format(R"({{"metadata":{{"resourceVersion":"{}","continue":"{}"}},"items":[{}]}})",
+                                 more ? 9 : 9, more ? "next" : "", kPod));
+    return true;
+  });
+  Result<Reply> reply = client_of(access_to(server))->send({kube::kPods, "", kube::List{}});
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(reply->items.size(), 2u);
+  EXPECT_EQ(reply->revision, 9);
+  EXPECT_EQ(reply->continue_token, "");
+}
+
+TEST(HttpClient, AProxyIsGoneThrough) {
+  Mailbox<std::string> targets;
+  TestServer proxy([&](Peer& peer, const Heard& request) {
+    targets.put(request.method + " " + request.target);
+    if (request.method == "CONNECT") {
+      peer.send("HTTP/1.1 200 Connection established\r\n\r\n");
+    } else {
+      peer.answer(200, kPod);
+    }
+    return true;
+  });
+  Access access;
+  access.server = "http://api.example:6443";
+  access.proxy_url = proxy.url();
+  Result<Reply> reply = client_of(access)->send(get_pod());
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(*targets.take(), "CONNECT api.example:6443");
+  EXPECT_EQ(*targets.take(), "GET /api/v1/namespaces/ns/pods/p");
+}
+
+using Told = std::variant<WatchEvent, std::optional<Error>>;
+
+WatchSink into(Mailbox<Told>& box) {
+  return {[&box](WatchEvent event) { box.put(std::move(event)); },
+          [&box](const std::optional<Error>& error) { box.put(error); }};
+}
+
+std::string shown(const std::optional<Told>& told) {
+  if (!told) return "nothing";
+  return std::visit(
+      Match{[](const WatchEvent& event) {
+              return fmt::format("{} {}", static_cast<int>(event.kind), kube::name_of(*event.object));
+            },
+            [](const std::optional<Error>& error) {
+              return error ? fmt::format("error {} {}", static_cast<int>(error->kind), error->message)
+                           : "end";
+            }},
+      *told);
+}
+
+kube::Request watch_pods() { return {kube::kPods, "ns", kube::Watch{{}, {}, "5"}}; }
+
+TEST(HttpWatch, EventsComeAsTheyHappen) {
+  Mailbox<int> go_on;
+  TestServer server([&](Peer& peer, const Heard& request) {
+    EXPECT_THAT(request.target, HasSubstr("watch=1&resourceVersion=5"));
+    peer.begin_chunks();
+    std::string line = fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kPod);
+    peer.chunk(line.substr(0, 20));
+    peer.chunk(line.substr(20));
+    go_on.take();
+    peer.chunk(fmt::format("{{\"type\":\"DELETED\",\"object\":{}}}\n", kPod));
+    peer.chunk("");
+    return true;
+  });
+  Mailbox<Told> box;
+  auto client = client_of(access_to(server));
+  auto watch = client->open(watch_pods(), into(box));
+  EXPECT_EQ(shown(box.take()), "0 p");
+  go_on.put(1);
+  EXPECT_EQ(shown(box.take()), "2 p");
+  EXPECT_EQ(shown(box.take()), "end");
+}
+
+TEST(HttpWatch, TheEndSaysWhy) {
+  const std::string gone = R"({"kind":"Status","code":410,"reason":"Expired","message":"too old"})";
+  std::atomic<int> mode{0};
+  TestServer server([&](Peer& peer, const Heard&) {
+    if (mode == 0) {
+      peer.answer(410, gone);
+    } else {
+      peer.begin_chunks();
+      if (mode == 1)
+        peer.chunk("{\"type\":\"ERROR\",\"object\":" + gone + "}\n{\"type\":\"ADDED\",\"object\":{}}\n");
+      if (mode == 2) peer.chunk("nonsense\n");
+    }
+    return mode == 0;
+  });
+  auto client = client_of(access_to(server));
+  for (const char* expected : {"error 4 too old", "error 4 too old", "error 6 a line of the watch"}) {
+    Mailbox<Told> box;
+    auto watch = client->open(watch_pods(), into(box));
+    EXPECT_THAT(shown(box.take()), testing::StartsWith(expected));
+    ++mode;
+  }
+  Mailbox<Told> box;
+  auto watch = client->open(watch_pods(), into(box));
+  EXPECT_THAT(shown(box.take()), HasSubstr("closed the connection"));
+}
+
+TEST(HttpWatch, AFailureToConnectIsTold) {
+  Access access;
+  {
+    TestServer closed([](Peer&, const Heard&) { return false; });
+    access = access_to(closed);
+  }
+  Mailbox<Told> box;
+  auto client = client_of(access);
+  auto watch = client->open(watch_pods(), into(box));
+  EXPECT_THAT(shown(box.take()), testing::StartsWith("error 6 cannot reach"));
+}
+
+TEST(HttpWatch, NothingIsToldAfterTheHandleIsDropped) {
+  Mailbox<int> hung_up;
+  TestServer server([&](Peer& peer, const Heard&) {
+    peer.begin_chunks();
+    peer.chunk(fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kPod));
+    peer.receive();
+    hung_up.put(1);
+    return false;
+  });
+  Mailbox<Told> box;
+  auto client = client_of(access_to(server));
+  auto watch = client->open(watch_pods(), into(box));
+  EXPECT_EQ(shown(box.take()), "0 p");
+  watch.reset();
+  EXPECT_TRUE(hung_up.take().has_value());
+  // From inside a call, too.
+  std::unique_ptr<OpenWatch> own;
+  Mailbox<int> called;
+  Mailbox<int> opened;
+  WatchSink sink{[&](WatchEvent) {
+                   opened.take();
+                   own.reset();
+                   called.put(1);
+                 },
+                 [&](const std::optional<Error>&) { called.put(2); }};
+  own = client->open(watch_pods(), sink);
+  opened.put(1);
+  EXPECT_EQ(called.take(), 1);
+  EXPECT_TRUE(hung_up.take().has_value());
+}
+
+TEST(HttpStream, BytesComeAsTheyAre) {
+  Mailbox<int> go_on;
+  TestServer server([&](Peer& peer, const Heard&) {
+    peer.begin_chunks();
+    peer.chunk("step 1\nste");
+    go_on.take();
+    peer.chunk("p 2\n");
+    peer.chunk("");
+    return true;
+  });
+  Mailbox<std::string> box;
+  auto client = client_of(access_to(server));
+  auto stream =
+      client->open_stream("/log", {[&](std::string_view bytes) { box.put(std::string(bytes)); },
+                                   [&](const std::optional<Error>& e) { box.put(e ? "error" : "end"); }});
+  EXPECT_EQ(box.take(), "step 1\nste");
+  go_on.put(1);
+  EXPECT_EQ(box.take(), "p 2\n");
+  EXPECT_EQ(box.take(), "end");
+}
+
+// --- commands in pods ---
+
+std::string accept_key(const std::string& key) {
+  std::string text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  unsigned char digest[SHA_DIGEST_LENGTH];
+  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+  return kube::encode_base64({reinterpret_cast<const char*>(digest), sizeof digest});
+}
+
+void send_frame(Peer& peer, const std::string& payload) {
+  std::string frame = "\x82";
+  frame += static_cast<char>(payload.size());
+  peer.send(frame + payload);
+}
+
+// A message of the client, unmasked; pings and the like are passed over.
+std::string next_message(Peer& peer) {
+  while (true) {
+    std::string head = peer.exactly(2);
+    if (head.empty()) return "";
+    size_t size = static_cast<unsigned char>(head[1]) & 0x7f;
+    std::string mask = peer.exactly(4);
+    std::string payload = size == 0 ? "" : peer.exactly(size);
+    for (size_t i = 0; i < payload.size(); ++i) payload[i] = static_cast<char>(payload[i] ^ mask[i % 4]);
+    if ((head[0] & 0x0f) == 2) return payload;
+  }
+}
+
+bool upgrade(Peer& peer, const Heard& request) {
+  peer.send(
+      fmt::format("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                  "Sec-WebSocket-Accept: {}\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n",
+                  accept_key(request.headers.at("sec-websocket-key"))));
+  return true;
+}
+
+TEST(HttpExec, InputGoesInOutputAndExitCodeComeBack) {
+  std::string got;
+  TestServer server([&](Peer& peer, const Heard& request) {
+    EXPECT_THAT(request.headers.at("sec-websocket-protocol"), HasSubstr("v5.channel.k8s.io"));
+    EXPECT_EQ(request.headers.at("authorization"), "Bearer t");
+    upgrade(peer, request);
+    for (std::string message = next_message(peer); !message.empty(); message = next_message(peer)) {
+      if (message[0] == '\xff') break;
+      got += message;
+    }
+    send_frame(peer, "\x01hello");
+    send_frame(peer, "\x02oops");
+    send_frame(peer,
+               "\x03"
+               R"({"kind":"Status","details":{"causes":[{"reason":"ExitCode","message":"7"}]}})");
+    return false;
+  });
+  Access access = access_to(server);
+  access.token.data = "t";
+  auto client = client_of(access);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  Fd reader(ends[0]);
+  Fd writer(ends[1]);
+  ASSERT_EQ(write(writer.get(), "typed", 5), 5);
+  writer.reset();
+  std::string out;
+  std::string err;
+  ExecIo io;
+  io.in = reader.get();
+  io.size = {80, 24};
+  io.out = [&](std::string_view bytes) { out += bytes; };
+  io.err = [&](std::string_view bytes) { err += bytes; };
+  Result<int> code = client->exec("/exec", io);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_EQ(*code, 7);
+  EXPECT_EQ(out, "hello");
+  EXPECT_EQ(err, "oops");
+  EXPECT_THAT(got, testing::AllOf(HasSubstr(R"({"Width":80,"Height":24})"), HasSubstr("typed")));
+}
+
+TEST(HttpExec, OpenInputDoesNotHoldTheEndUp) {
+  TestServer server([&](Peer& peer, const Heard& request) {
+    upgrade(peer, request);
+    send_frame(peer,
+               "\x03"
+               R"({"kind":"Status","status":"Success"})");
+    return false;
+  });
+  auto client = client_of(access_to(server));
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  Fd reader(ends[0]);
+  Fd writer(ends[1]);
+  ExecIo io;
+  io.in = reader.get();
+  EXPECT_EQ(*client->exec("/exec", io), 0);
+}
+
+TEST(HttpExec, RefusalsAreTold) {
+  std::atomic<bool> hangs_up{false};
+  TestServer server([&](Peer& peer, const Heard& request) {
+    if (hangs_up) {
+      upgrade(peer, request);
+    } else {
+      peer.answer(404, R"({"kind":"Status","reason":"NotFound","message":"no such pod"})");
+    }
+    return false;
+  });
+  auto client = client_of(access_to(server));
+  Result<int> refused = client->exec("/exec", {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error(), (Error{ErrorKind::kNotFound, "no such pod"}));
+  hangs_up = true;
+  Result<int> lost = client->exec("/exec", {});
+  ASSERT_FALSE(lost.ok());
+  EXPECT_EQ(lost.error().kind, ErrorKind::kUnknown);
+}
+
+}  // namespace
+}  // namespace trainyard::client

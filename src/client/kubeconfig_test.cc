@@ -1,0 +1,223 @@
+#include "client/kubeconfig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/access.h"
+
+namespace trainyard::client {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kLab = R"(
+apiVersion: v1
+kind: Config
+current-context: lab
+clusters:
+- name: lab
+  cluster: {server: "https://lab.example:6443", certificate-authority: ca.crt, tls-server-name: api, proxy-url: "http://p:3128"}
+- name: open
+  cluster: {server: "http://127.0.0.1:8080/base/", insecure-skip-tls-verify: true}
+- name: broken
+  cluster: {certificate-authority-data: "***"}
+users:
+- name: me
+  user: {client-certificate-data: Q0VSVA==, client-key: me.key}
+- name: old
+  user: {username: u, password: p}
+- name: provider
+  user: {auth-provider: {name: gcp}}
+- name: half
+  user: {client-certificate: a.crt}
+- name: cloud
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: ./get-token
+      args: [a, b]
+      env: [{name: K, value: V}]
+      provideClusterInfo: true
+      interactiveMode: Never
+- name: alpha
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}}
+- name: file
+  user: {token: t, tokenFile: /run/token, as: boss, as-groups: [g]}
+contexts:
+- name: lab
+  context: {cluster: lab, user: me, namespace: team}
+- name: open
+  context: {cluster: open}
+- {name: old, context: {cluster: open, user: old}}
+- {name: provider, context: {cluster: open, user: provider}}
+- {name: half, context: {cluster: open, user: half}}
+- {name: cloud, context: {cluster: lab, user: cloud}}
+- {name: alpha, context: {cluster: open, user: alpha}}
+- {name: file, context: {cluster: open, user: file}}
+- {name: broken, context: {cluster: broken, user: me}}
+- {name: nowhere, context: {cluster: missing}}
+- {name: nobody, context: {cluster: open, user: missing}}
+)";
+
+Result<Access> read(std::string_view context) {
+  return read_kubeconfig({{"/home/a/.kube/config", kLab}}, context);
+}
+
+TEST(Kubeconfig, TheCurrentContextIsTaken) {
+  Result<Access> access = read("");
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_EQ(access->where, "context 'lab' of /home/a/.kube/config");
+  EXPECT_EQ(access->server, "https://lab.example:6443");
+  EXPECT_EQ(access->ns, "team");
+  EXPECT_EQ(access->tls_server_name, "api");
+  EXPECT_EQ(access->proxy_url, "http://p:3128");
+  EXPECT_EQ(access->ca, (Material{"", "/home/a/.kube/ca.crt"}));
+  EXPECT_EQ(access->certificate, (Material{"CERT", ""}));
+  EXPECT_EQ(access->key, (Material{"", "/home/a/.kube/me.key"}));
+}
+
+TEST(Kubeconfig, AnotherContextWithoutUser) {
+  Result<Access> access = read("open");
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_TRUE(access->insecure);
+  EXPECT_TRUE(access->token.empty());
+}
+
+TEST(Kubeconfig, TokenFilesWinOverTokens) {
+  Result<Access> access = read("file");
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_EQ(access->token, (Material{"", "/run/token"}));
+  EXPECT_EQ(access->as_user, "boss");
+  EXPECT_EQ(access->as_groups, std::vector<std::string>{"g"});
+}
+
+struct FaultRow {
+  std::string context;
+  std::string says;
+};
+
+TEST(Kubeconfig, FaultsNameTheFileAndTheEntry) {
+  for (const FaultRow& row : {
+           FaultRow{"missing", "/home/a/.kube/config: there is no context 'missing' (there are: lab, open,"},
+           FaultRow{"old", "user 'old' of /home/a/.kube/config: username and password"},
+           FaultRow{"provider", "auth-provider 'gcp'"},
+           FaultRow{"half", "user 'half' of /home/a/.kube/config: client-key is missing"},
+           FaultRow{"alpha", "exec.apiVersion is 'client.authentication.k8s.io/v1alpha1'"},
+           FaultRow{"broken", "cluster 'broken' of /home/a/.kube/config: server is missing"},
+           FaultRow{"nowhere", "context 'nowhere' of /home/a/.kube/config: there is no cluster 'missing'"},
+           FaultRow{"nobody", "context 'nobody' of /home/a/.kube/config: there is no user 'missing'"},
+       }) {
+    Result<Access> access = read(row.context);
+    ASSERT_FALSE(access.ok()) << row.context;
+    EXPECT_THAT(access.error().message, HasSubstr(row.says));
+  }
+}
+
+TEST(Kubeconfig, TextThatIsNoKubeconfigIsRefused) {
+  for (const FaultRow& row : {
+           FaultRow{"a: [", "f: line "},
+           FaultRow{"kind: Pod", "f: kind is 'Pod'"},
+           FaultRow{"[]", "f: this is not a kubeconfig"},
+           FaultRow{"", "no current-context is set"},
+           FaultRow{"current-context: x", "there is no context 'x'"},
+       }) {
+    Result<Access> access = read_kubeconfig({{"f", row.context}}, "");
+    ASSERT_FALSE(access.ok()) << row.context;
+    EXPECT_THAT(access.error().message, HasSubstr(row.says));
+  }
+}
+
+TEST(Kubeconfig, OfSeveralFilesTheFirstWordCounts) {
+  constexpr const char* kFirst = R"(
+contexts: [{name: x, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://first"}}]
+)";
+  constexpr const char* kSecond = R"(
+current-context: x
+clusters: [{name: c, cluster: {server: "https://second"}}]
+users: [{name: u, user: {client-certificate: c.pem, client-key: k.pem}}]
+)";
+  Result<Access> access = read_kubeconfig({{"/a/one", kFirst}, {"/b/two", kSecond}}, "");
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_EQ(access->server, "https://first");
+  EXPECT_EQ(access->key.file, "/b/k.pem");
+}
+
+TEST(Kubeconfig, PluginsAreTold) {
+  Result<Access> access = read("cloud");
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  ASSERT_TRUE(access->exec.has_value());
+  EXPECT_EQ(access->exec->command, "/home/a/.kube/get-token");
+  EXPECT_EQ(access->exec->args, (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(access->exec->may_ask);
+  json::value told = json::parse(exec_info(*access, "PEM", false));
+  EXPECT_EQ(kube::text_at(told.get_object(), {"spec", "cluster", "certificate-authority-data"}), "UEVN");
+  EXPECT_EQ(kube::text_at(told.get_object(), {"apiVersion"}), "client.authentication.k8s.io/v1");
+}
+
+TEST(Kubeconfig, WhatPluginsPrintIsRead) {
+  constexpr const char* kV1 = "client.authentication.k8s.io/v1";
+  Result<ExecCredential> read = read_exec_credential(
+      R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
+          "status":{"token":"t","expirationTimestamp":"1970-01-01T00:00:09Z"}})",
+      kV1);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, (ExecCredential{"t", "", "", Time{9000}}));
+  for (
+      const FaultRow& row : {
+          FaultRow{"hello", "no JSON"},
+          FaultRow{R"({"kind":"Pod"})", "no ExecCredential"},
+          FaultRow{R"({"kind":"ExecCredential","apiVersion":"v0"})", "of v0"},
+          FaultRow{R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"})", "neither"},
+          FaultRow{
+              R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"clientKeyData":"k"}})",
+              "without its certificate"},
+          FaultRow{
+              R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t","expirationTimestamp":"x"}})",
+              "expirationTimestamp"},
+      }) {
+    Result<ExecCredential> bad = read_exec_credential(row.context, kV1);
+    ASSERT_FALSE(bad.ok()) << row.context;
+    EXPECT_THAT(bad.error().message, HasSubstr(row.says));
+  }
+}
+
+TEST(Kubeconfig, UrlsAreTakenApart) {
+  struct Row {
+    std::string url;
+    Endpoint endpoint;
+  };
+  for (const Row& row : {
+           Row{"https://a:6443", {true, "a", "6443", "", ""}},
+           Row{"https://a", {true, "a", "443", "", ""}},
+           Row{"http://a/b/c/", {false, "a", "80", "/b/c", ""}},
+           Row{"https://[::1]:7/x", {true, "::1", "7", "/x", ""}},
+           Row{"http://u:p@proxy:3128", {false, "proxy", "3128", "", "u:p"}},
+           Row{"host:1", {true, "host", "1", "", ""}},
+       }) {
+    Result<Endpoint> read = read_url(row.url);
+    ASSERT_TRUE(read.ok()) << row.url;
+    EXPECT_EQ(*read, row.endpoint) << row.url;
+  }
+  for (std::string_view bad :
+       {"", "https://", "socks5://a:1", "https://a:b", "https://a b", "https://a:1?x"}) {
+    EXPECT_FALSE(read_url(bad).ok()) << bad;
+  }
+}
+
+TEST(Kubeconfig, ProxiesOfTheEnvironment) {
+  Access access;
+  access.server = "https://api.lab.example:6443";
+  EXPECT_EQ(proxy_for(access, "http://p:1", ""), "http://p:1");
+  EXPECT_EQ(proxy_for(access, "http://p:1", "other, lab.example"), "");
+  EXPECT_EQ(proxy_for(access, "http://p:1", ".example"), "");
+  EXPECT_EQ(proxy_for(access, "http://p:1", "*"), "");
+  access.proxy_url = "http://own:1";
+  EXPECT_EQ(proxy_for(access, "http://p:1", "*"), "http://own:1");
+  access = {};
+  access.server = "https://127.0.0.1:6443";
+  EXPECT_EQ(proxy_for(access, "http://p:1", ""), "");
+}
+
+}  // namespace
+}  // namespace trainyard::client
