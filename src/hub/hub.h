@@ -8,11 +8,13 @@
 //
 // When the disk refuses (full, I/O error) the writes of that commit are answered with
 // kUnavailable and a message that says why, the store goes back to what is on disk, and
-// nobody ever saw them; after a failed fsync the hub stays read-only (`failed()` says why).
+// nobody ever saw them. After a failed fsync nobody knows what is on disk: the answer is
+// kUnknown and the hub stays read-only (`failed()` says why).
 //
-// The hub also does what a cluster's controllers do for storage: it collects garbage,
-// ends namespaces that are being deleted, drops events after their time, and compacts the
-// log, keeping `keep_revisions` for watchers.
+// The hub also does what a cluster's controllers do for storage: it makes the namespaces
+// that are always there, collects garbage, ends namespaces that are being deleted, drops
+// events after their time, and compacts the log, keeping `keep_revisions` for watchers.
+// What a write leaves to collect is collected before the write is answered.
 #pragma once
 
 #include <filesystem>
@@ -40,6 +42,8 @@ struct Options {
   int64_t keep_revisions = 10'000;
 };
 
+class Journal;
+
 struct Answer {
   Object object;              // of get, create, update, patch, delete
   std::vector<Object> items;  // of list
@@ -50,7 +54,7 @@ struct Answer {
 };
 
 // What a watch tells, in order; called on the hub's own thread: must not block, must not
-// call the hub.
+// wait for the hub (submit is fine, call is not). May drop its own subscription.
 struct WatchSink {
   std::function<void(const std::vector<WatchEvent>& events)> on_events;
   // The watch is over: the revision is no longer kept (kGone), or the hub closes (nullopt).
@@ -69,13 +73,15 @@ class Hub {
 
   // Reads what is on disk. kUnavailable when the file is locked by another hub or damaged.
   static Result<std::unique_ptr<Hub>> open(Options options);
+  // The same with a journal of one's own; options.file is not looked at.
+  static Result<std::unique_ptr<Hub>> open(Options options, std::unique_ptr<Journal> journal);
   virtual ~Hub() = default;  // waits for what was submitted
 
   // Before anything is submitted for the resource.
   virtual void set_admission(const kube::Resource& resource, store::Admission admission) = 0;
 
-  // `respond` is called exactly once, on the hub's thread or, for a read that shows nothing
-  // new, at once on the caller's. REQUIRES: the verb is no Watch; the text that
+  // `respond` is called exactly once, on the hub's thread or, where nothing is left to wait
+  // for, at once on the caller's. REQUIRES: the verb is no Watch; the text that
   // request.resource points at lives as long as the hub.
   virtual void submit(kube::Request request, Respond respond) = 0;
   // The same, waiting. Not on the hub's own thread.

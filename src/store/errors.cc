@@ -26,6 +26,16 @@ Error conflict(const kube::Resource& resource, std::string_view name, std::strin
           fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", qualified(resource), name, why)};
 }
 
+Error too_old_version(int64_t version, int64_t compacted) {
+  return {ErrorKind::kGone, fmt::format("too old resource version: {} ({})", version, compacted)};
+}
+
+Error too_large_version(int64_t version, int64_t newest) {
+  return {ErrorKind::kUnavailable,
+          fmt::format("Too large resource version: {}, current: {}", version, newest),
+          {{"ResourceVersionTooLarge", "Too large resource version", ""}}};
+}
+
 Cause required(std::string_view field, std::string_view why) {
   return {"FieldValueRequired", why.empty() ? "Required value" : fmt::format("Required value: {}", why),
           std::string(field)};

@@ -23,6 +23,10 @@ Error already_exists(const kube::Resource& resource, std::string_view name);
 Error forbidden(const kube::Resource& resource, std::string_view name, std::string_view why);
 Error conflict(const kube::Resource& resource, std::string_view name, std::string_view why);
 
+Error too_old_version(int64_t version, int64_t compacted);
+// kUnavailable with the cause ResourceVersionTooLarge: a server answers 504.
+Error too_large_version(int64_t version, int64_t newest);
+
 // What is wrong with a field.
 Cause required(std::string_view field, std::string_view why = "");
 Cause invalid_value(std::string_view field, const json::value& value, std::string_view why);

@@ -3,6 +3,7 @@
 
 #include "kube/access.h"
 #include "kube/selector.h"
+#include "store/errors.h"
 #include "store/fields.h"
 #include "store/store.h"
 
@@ -39,16 +40,6 @@ std::optional<Bookmark> from_token(std::string_view token) {
 Error invalid_version(std::string_view version) {
   return {ErrorKind::kInvalid,
           fmt::format("resourceVersion: Invalid value: \"{}\": must be a number", kube::shown(version))};
-}
-
-Error too_old_version(int64_t version, int64_t compacted) {
-  return {ErrorKind::kGone, fmt::format("too old resource version: {} ({})", version, compacted)};
-}
-
-Error too_large_version(int64_t version, int64_t newest) {
-  return {ErrorKind::kUnavailable,
-          fmt::format("Too large resource version: {}, current: {}", version, newest),
-          {{"ResourceVersionTooLarge", "Too large resource version", ""}}};
 }
 
 // As a watcher is told of an object that stopped matching: its last matching form.

@@ -1,0 +1,297 @@
+#include "hub/hub.h"
+
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "hub/carry_out.h"
+#include "hub/journal.h"
+#include "hub/watchers.h"
+#include "kube/access.h"
+#include "store/errors.h"
+
+namespace trainyard::hub {
+
+namespace {
+
+constexpr std::chrono::seconds kTick{15};           // how often the hub looks at the clock when idle
+constexpr std::chrono::seconds kExpiryEvery{60};    // how often events are looked through
+constexpr std::chrono::seconds kPauseAfterFail{1};  // before the hub's own writes are tried again
+constexpr int kSweepsMax = 1'000;
+
+bool is_write(const kube::Verb& verb) {
+  return !std::holds_alternative<kube::Get>(verb) && !std::holds_alternative<kube::List>(verb);
+}
+
+// An answer that is held back until what it shows is on disk.
+struct Waiting {
+  int64_t need = 0;  // the revision
+  Result<Answer> answer;
+  Hub::Respond respond;
+  std::optional<kube::Request> read;  // how to answer anew if that revision never comes
+};
+
+class Handle final : public Subscription {
+ public:
+  explicit Handle(std::shared_ptr<Watcher> watcher) : watcher_(std::move(watcher)) {}
+  ~Handle() override { watcher_->drop(); }
+
+ private:
+  std::shared_ptr<Watcher> watcher_;
+};
+
+class Body final : public Hub {
+ public:
+  Body(Options options, std::unique_ptr<Journal> journal, store::Store store)
+      : options_(std::move(options)),
+        journal_(std::move(journal)),
+        durable_(journal_->is_durable()),
+        store_(std::move(store)),
+        committed_(store_.revision()),
+        told_(committed_) {}
+  ~Body() override;
+
+  Result<Done> start();
+
+  void set_admission(const kube::Resource& resource, store::Admission admission) override;
+  void submit(kube::Request request, Respond respond) override;
+  Result<Answer> call(kube::Request request) override;
+  Result<std::unique_ptr<Subscription>> watch(const kube::Resource& resource, std::string_view ns,
+                                              const kube::Watch& query, WatchSink sink) override;
+  int64_t revision() const override;
+  std::optional<std::string> failed() const override;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // Each is called with the lock held; those that take it let go of it while they work.
+  void run();
+  void housekeep(Steady::time_point now);
+  void commit(Lock& lock);
+  void answer_ready(Lock& lock);
+  void fail(Lock& lock, const Error& error);
+  void tell(Lock& lock);
+  int64_t needed_by(const kube::Verb& verb, const Result<Answer>& answer) const;
+
+  // Fixed.
+  const Options options_;
+  const std::unique_ptr<Journal> journal_;  // of the hub's thread, once started
+  const bool durable_;
+  // State, guarded by mutex_.
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  store::Store store_;
+  int64_t committed_;
+  int64_t told_;                 // to those who watch
+  std::deque<Waiting> waiting_;  // by what they need, ascending
+  Watchers watchers_;
+  std::optional<std::string> failed_;
+  bool closing_ = false;
+  Steady::time_point expiry_at_{};
+  Steady::time_point paused_until_{};
+  std::thread thread_;
+};
+
+Result<Done> Body::start() {
+  for (std::string_view name : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
+    if (store_.get(kube::kNamespaces, "", name).ok()) continue;
+    json::object body{{"metadata", json::object{{"name", name}}}};
+    Result<Object> made = store_.create(kube::kNamespaces, "", std::move(body), options_.clock());
+    CHECK(made.ok());
+  }
+  if (store_.revision() > committed_) {
+    Result<Done> done = journal_->commit({store_.changes_since(committed_), store_.uids(), std::nullopt});
+    if (!done.ok()) return Error{ErrorKind::kUnavailable, done.error().message};
+    committed_ = told_ = store_.revision();
+  }
+  thread_ = std::thread([this] { run(); });
+  return Done{};
+}
+
+Body::~Body() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Body::set_admission(const kube::Resource& resource, store::Admission admission) {
+  std::lock_guard lock(mutex_);
+  store_.set_admission(resource, std::move(admission));
+}
+
+int64_t Body::needed_by(const kube::Verb& verb, const Result<Answer>& answer) const {
+  // An object that is on disk may be shown whatever else is under way.
+  if (std::holds_alternative<kube::Get>(verb) && answer.ok()) return answer->revision;
+  return store_.revision();
+}
+
+void Body::submit(kube::Request request, Respond respond) {
+  Lock lock(mutex_);
+  const bool writes = is_write(request.verb);
+  if (writes && (failed_ || closing_)) {
+    std::string why = failed_ ? *failed_ : "the store is closing";
+    lock.unlock();
+    respond(Error{ErrorKind::kUnavailable, std::move(why)});
+    return;
+  }
+  std::optional<kube::Request> read;
+  if (!writes) read = request;
+  Result<Answer> answer = carry_out(store_, request, options_.clock());
+  if (!durable_ && store_.revision() > committed_) {
+    housekeep(Steady::now());
+    committed_ = store_.revision();
+  }
+  const int64_t need = needed_by(request.verb, answer);
+  if (need > committed_) {
+    waiting_.push_back({need, std::move(answer), std::move(respond), std::move(read)});
+    lock.unlock();
+    wake_.notify_one();
+    return;
+  }
+  const bool somebody_listens = told_ < committed_;
+  lock.unlock();
+  if (somebody_listens) wake_.notify_one();
+  respond(std::move(answer));
+}
+
+Result<Answer> Body::call(kube::Request request) {
+  CHECK(std::this_thread::get_id() != thread_.get_id());
+  std::promise<Result<Answer>> promise;
+  std::future<Result<Answer>> answer = promise.get_future();
+  submit(std::move(request), [&](Result<Answer> result) { promise.set_value(std::move(result)); });
+  return answer.get();
+}
+
+Result<std::unique_ptr<Subscription>> Body::watch(const kube::Resource& resource, std::string_view ns,
+                                                  const kube::Watch& query, WatchSink sink) {
+  Lock lock(mutex_);
+  Result<std::shared_ptr<Watcher>> watcher =
+      watchers_.add(store_, committed_, resource, ns, query, std::move(sink), Steady::now());
+  if (!watcher.ok()) return watcher.error();
+  lock.unlock();
+  wake_.notify_one();
+  return std::unique_ptr<Subscription>(std::make_unique<Handle>(std::move(watcher).value()));
+}
+
+int64_t Body::revision() const {
+  std::lock_guard lock(mutex_);
+  return committed_;
+}
+
+std::optional<std::string> Body::failed() const {
+  std::lock_guard lock(mutex_);
+  return failed_;
+}
+
+void Body::run() {
+  Lock lock(mutex_);
+  while (true) {
+    Steady::time_point tick = Steady::now() + kTick;
+    if (paused_until_ > Steady::now()) tick = std::min(tick, paused_until_);
+    wake_.wait_until(lock, tick, [&] {
+      return closing_ || !waiting_.empty() || store_.revision() > committed_ || told_ < committed_ ||
+             watchers_.has_new();
+    });
+    housekeep(Steady::now());
+    if (!durable_) committed_ = store_.revision();
+    if (store_.revision() > committed_) commit(lock);
+    tell(lock);
+    if (closing_ && waiting_.empty() && store_.revision() == committed_) break;
+  }
+  std::vector<std::shared_ptr<Watcher>> rest = watchers_.take_all();
+  lock.unlock();
+  for (const std::shared_ptr<Watcher>& watcher : rest) watcher->close(std::nullopt);
+}
+
+void Body::housekeep(Steady::time_point now) {
+  if (failed_ || now < paused_until_) return;
+  Time time = options_.clock();
+  if (now >= expiry_at_) {
+    expiry_at_ = now + kExpiryEvery;
+    store_.expire_events(time - options_.event_ttl, time);
+  }
+  for (int sweep = 0; sweep < kSweepsMax && store_.collect_garbage(time) > 0; ++sweep) {
+  }
+  if (!durable_ && told_ - store_.compacted() > options_.keep_revisions * 9 / 8) {
+    store_.compact(told_ - options_.keep_revisions);
+  }
+}
+
+void Body::commit(Lock& lock) {
+  Batch batch{store_.changes_since(committed_), store_.uids(), std::nullopt};
+  const int64_t target = store_.revision();
+  if (committed_ - store_.compacted() > options_.keep_revisions * 9 / 8) {
+    batch.compaction = compaction_up_to(store_, committed_ - options_.keep_revisions);
+  }
+  lock.unlock();
+  Result<Done> done = journal_->commit(batch);
+  lock.lock();
+  if (!done.ok()) {
+    fail(lock, done.error());
+    return;
+  }
+  committed_ = target;
+  if (batch.compaction) store_.compact(batch.compaction->revision);
+  answer_ready(lock);
+}
+
+void Body::answer_ready(Lock& lock) {
+  std::vector<Waiting> ready;
+  while (!waiting_.empty() && waiting_.front().need <= committed_) {
+    ready.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  lock.unlock();
+  for (Waiting& one : ready) one.respond(std::move(one.answer));
+  lock.lock();
+}
+
+void Body::fail(Lock& lock, const Error& error) {
+  store_.rollback(committed_);
+  if (error.kind == ErrorKind::kUnknown) failed_ = error.message;
+  paused_until_ = Steady::now() + kPauseAfterFail;
+  std::vector<Waiting> refused;
+  for (Waiting& one : std::exchange(waiting_, {})) {
+    one.answer = one.read ? carry_out(store_, *one.read, options_.clock()) : Result<Answer>(error);
+    refused.push_back(std::move(one));
+  }
+  lock.unlock();
+  for (Waiting& one : refused) one.respond(std::move(one.answer));
+  lock.lock();
+}
+
+void Body::tell(Lock& lock) {
+  std::vector<Telling> tellings = watchers_.take(store_, committed_, Steady::now());
+  told_ = committed_;
+  if (tellings.empty()) return;
+  lock.unlock();
+  for (const Telling& telling : tellings) deliver(telling);
+  tellings.clear();
+  lock.lock();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Hub>> Hub::open(Options options) {
+  if (options.file.empty()) return open(std::move(options), memory_journal());
+  Result<std::unique_ptr<Journal>> journal = open_sqlite_journal(options.file);
+  if (!journal.ok()) return journal.error();
+  return open(std::move(options), std::move(journal).value());
+}
+
+Result<std::unique_ptr<Hub>> Hub::open(Options options, std::unique_ptr<Journal> journal) {
+  CHECK(options.clock != nullptr);
+  store::Store store(options.seed, {.namespaces = true});
+  if (Result<Done> loaded = journal->load(store); !loaded.ok()) return loaded.error();
+  auto body = std::make_unique<Body>(std::move(options), std::move(journal), std::move(store));
+  if (Result<Done> started = body->start(); !started.ok()) return started.error();
+  return std::unique_ptr<Hub>(std::move(body));
+}
+
+}  // namespace trainyard::hub

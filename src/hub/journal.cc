@@ -1,0 +1,35 @@
+#include "hub/journal.h"
+
+#include "kube/meta.h"
+
+namespace trainyard::hub {
+
+namespace {
+
+class Memory final : public Journal {
+ public:
+  Result<Done> load(store::Store&) override { return Done{}; }
+  Result<Done> commit(const Batch&) override { return Done{}; }
+  bool is_durable() const override { return false; }
+};
+
+}  // namespace
+
+std::unique_ptr<Journal> memory_journal() { return std::make_unique<Memory>(); }
+
+Batch::Compaction compaction_up_to(const store::Store& store, int64_t revision) {
+  Batch::Compaction compaction;
+  compaction.revision = revision;
+  for (const store::Change& change : store.changes_since(store.compacted())) {
+    if (change.event.revision > revision) break;
+    if (change.event.before != nullptr) {
+      compaction.superseded.push_back(kube::version_of(*change.event.before));
+    }
+    if (change.event.kind == store::ChangeKind::kDeleted) {
+      compaction.superseded.push_back(change.event.revision);
+    }
+  }
+  return compaction;
+}
+
+}  // namespace trainyard::hub

@@ -1,0 +1,51 @@
+// Journal: where a hub keeps its store. A port; bodies: a SQLite database, nothing at all
+// (memory), and the fakes of the tests. Used by one thread at a time.
+//
+// What is kept: of every object its last change, and of the log the changes after the
+// compacted revision with what they superseded.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "store/store.h"
+
+namespace trainyard::hub {
+
+// What one commit writes: all of it or nothing.
+struct Batch {
+  std::vector<store::Change> changes;  // in the order of revisions
+  uint64_t uids = 0;                   // how many the store has given
+  struct Compaction {
+    int64_t revision = 0;
+    std::vector<int64_t> superseded;  // changes that nobody can ask for any more
+  };
+  std::optional<Compaction> compaction;
+};
+
+class Journal {
+ public:
+  virtual ~Journal() = default;
+
+  // Fills an empty store with what is kept. kUnavailable when that cannot be read.
+  virtual Result<Done> load(store::Store& store) = 0;
+  // Ok: it is on disk. kUnavailable: it is not, and the next commit may go well.
+  // kUnknown: it may or may not be, and this journal must not be written any more.
+  virtual Result<Done> commit(const Batch& batch) = 0;
+  // Whether a commit takes time and may fail.
+  virtual bool is_durable() const = 0;
+};
+
+std::unique_ptr<Journal> memory_journal();
+
+// kUnavailable when another process has the file open, or it is no database of ours.
+Result<std::unique_ptr<Journal>> open_sqlite_journal(const std::filesystem::path& file);
+
+// What can go when the log up to and including `revision` goes.
+Batch::Compaction compaction_up_to(const store::Store& store, int64_t revision);
+
+}  // namespace trainyard::hub

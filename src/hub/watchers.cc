@@ -1,0 +1,154 @@
+#include "hub/watchers.h"
+
+#include "kube/access.h"
+#include "store/errors.h"
+
+namespace trainyard::hub {
+
+namespace {
+
+// Everything up to `revision` has been told.
+WatchEvent bookmark_at(const kube::Resource& resource, int64_t revision, bool ends_initial_events) {
+  json::object metadata{{"resourceVersion", std::to_string(revision)}, {"creationTimestamp", nullptr}};
+  if (ends_initial_events) {
+    metadata["annotations"] = json::object{{"k8s.io/initial-events-end", "true"}};
+  }
+  json::object object{
+      {"kind", resource.kind}, {"apiVersion", resource.api_version()}, {"metadata", std::move(metadata)}};
+  return {store::ChangeKind::kBookmark, revision, std::make_shared<const json::object>(std::move(object)),
+          nullptr};
+}
+
+bool begins_with_present(const kube::Watch& query) {
+  return query.send_initial_events || query.version.empty() || query.version == "0";
+}
+
+}  // namespace
+
+template <typename Call>
+void Watcher::with_sink(Call call) {
+  std::lock_guard lock(mutex_);
+  if (dropped_) return;
+  calling_ = true;
+  call();
+  calling_ = false;
+  if (dropped_) sink_ = {};
+}
+
+void Watcher::tell(const std::vector<WatchEvent>& events) {
+  if (events.empty()) return;
+  with_sink([&] {
+    if (sink_.on_events) sink_.on_events(events);
+  });
+}
+
+void Watcher::close(const std::optional<Error>& error) {
+  with_sink([&] {
+    dropped_ = true;
+    if (sink_.on_closed) sink_.on_closed(error);
+  });
+}
+
+void Watcher::drop() {
+  std::lock_guard lock(mutex_);
+  dropped_ = true;
+  if (!calling_) sink_ = {};
+}
+
+bool Watcher::is_dropped() const {
+  std::lock_guard lock(mutex_);
+  return dropped_;
+}
+
+void deliver(const Telling& telling) {
+  Watcher& watcher = *telling.watcher;
+  std::vector<WatchEvent> events;
+  for (const WatchEvent& event : telling.unfiltered) {
+    std::optional<WatchEvent> seen = store::as_watched(event, watcher.resource_, watcher.ns_, watcher.query_);
+    if (seen) events.push_back(std::move(*seen));
+  }
+  events.insert(events.end(), telling.ready.begin(), telling.ready.end());
+  watcher.tell(events);
+  if (telling.over) watcher.close(telling.over);
+}
+
+Result<std::shared_ptr<Watcher>> Watchers::add(const store::Store& store, int64_t committed,
+                                               const kube::Resource& resource, std::string_view ns,
+                                               const kube::Watch& query, WatchSink sink,
+                                               Steady::time_point now) {
+  // Tells nothing, only whether it could.
+  kube::List probe;
+  probe.fields = query.fields;
+  probe.version = query.version;
+  probe.version_match = begins_with_present(query) ? "NotOlderThan" : "Exact";
+  probe.limit = 1;
+  Result<store::Page> page = store.list(resource, ns, probe);
+  if (!page.ok()) return page.error();
+  auto watcher = std::make_shared<Watcher>(resource, std::string(ns), query, std::move(sink));
+  if (!begins_with_present(query)) {
+    if (page->revision > committed) return store::too_large_version(page->revision, committed);
+    watcher->told_ = page->revision;
+  }
+  watcher->bookmark_at_ = now + kBookmarkEvery;
+  all_.push_back(watcher);
+  has_new_ = true;
+  return watcher;
+}
+
+Telling Watchers::begin(const store::Store& store, Watcher& watcher, int64_t committed) {
+  Telling telling;
+  kube::List query;
+  query.labels = watcher.query_.labels;
+  query.fields = watcher.query_.fields;
+  query.version = std::to_string(committed);
+  query.version_match = "Exact";
+  Result<store::Page> page = store.list(watcher.resource_, watcher.ns_, query);
+  if (!page.ok()) {
+    telling.over = page.error();
+    return telling;
+  }
+  for (const Object& object : page->items) {
+    telling.ready.push_back({store::ChangeKind::kAdded, kube::version_of(*object), object, nullptr});
+  }
+  std::sort(telling.ready.begin(), telling.ready.end(),
+            [](const WatchEvent& a, const WatchEvent& b) { return a.revision < b.revision; });
+  if (watcher.query_.send_initial_events) {
+    telling.ready.push_back(bookmark_at(watcher.resource_, committed, true));
+  }
+  return telling;
+}
+
+Telling Watchers::go_on(const store::Store& store, Watcher& watcher, int64_t committed) {
+  Telling telling;
+  if (*watcher.told_ >= committed) return telling;
+  Result<std::vector<WatchEvent>> events = store.events_since(watcher.resource_, *watcher.told_);
+  if (!events.ok()) {
+    telling.over = events.error();
+    return telling;
+  }
+  for (const WatchEvent& event : *events) {
+    if (event.revision > committed) break;
+    telling.unfiltered.push_back(event);
+  }
+  return telling;
+}
+
+std::vector<Telling> Watchers::take(const store::Store& store, int64_t committed, Steady::time_point now) {
+  std::erase_if(all_, [](const std::shared_ptr<Watcher>& watcher) { return watcher->is_dropped(); });
+  std::vector<Telling> tellings;
+  for (const std::shared_ptr<Watcher>& watcher : all_) {
+    Telling telling = watcher->told_ ? go_on(store, *watcher, committed) : begin(store, *watcher, committed);
+    watcher->told_ = std::max(watcher->told_.value_or(0), committed);
+    if (watcher->query_.bookmarks && now >= watcher->bookmark_at_) {
+      watcher->bookmark_at_ = now + kBookmarkEvery;
+      telling.ready.push_back(bookmark_at(watcher->resource_, committed, false));
+    }
+    if (telling.ready.empty() && telling.unfiltered.empty() && !telling.over) continue;
+    telling.watcher = watcher;
+    tellings.push_back(std::move(telling));
+  }
+  has_new_ = false;
+  return tellings;
+}
+
+}  // namespace trainyard::hub

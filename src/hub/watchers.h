@@ -1,0 +1,83 @@
+// Watchers: the open watches of a hub and how far each has been told. The hub guards
+// this set with its lock; the sinks are called without it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hub/hub.h"
+#include "store/store.h"
+
+namespace trainyard::hub {
+
+using Steady = std::chrono::steady_clock;
+inline constexpr std::chrono::seconds kBookmarkEvery{60};
+
+// One watch. `tell` and `close` are called by the hub's thread alone, `drop` by anybody.
+class Watcher {
+ public:
+  Watcher(kube::Resource resource, std::string ns, kube::Watch query, WatchSink sink)
+      : resource_(resource), ns_(std::move(ns)), query_(std::move(query)), sink_(std::move(sink)) {}
+
+  void tell(const std::vector<WatchEvent>& events);
+  void close(const std::optional<Error>& error);
+  // Waits for a call that is under way, unless it comes from there.
+  void drop();
+  bool is_dropped() const;
+
+ private:
+  friend class Watchers;
+  friend void deliver(const struct Telling& telling);
+  template <typename Call>
+  void with_sink(Call call);
+
+  // Fixed.
+  const kube::Resource resource_;
+  const std::string ns_;
+  const kube::Watch query_;
+  // State of the hub's thread, guarded by the hub's lock.
+  std::optional<int64_t> told_;  // nullopt: not even the present
+  Steady::time_point bookmark_at_;
+  // State of the sink.
+  mutable std::recursive_mutex mutex_;
+  WatchSink sink_;
+  bool calling_ = false;
+  bool dropped_ = false;
+};
+
+// What one watcher is to be told, collected under the hub's lock. What selectors make of
+// it is worked out later, without.
+struct Telling {
+  std::shared_ptr<Watcher> watcher;
+  std::vector<WatchEvent> ready;       // as they are told
+  std::vector<WatchEvent> unfiltered;  // entries of the log, told before the ready ones
+  std::optional<Error> over;
+};
+void deliver(const Telling& telling);
+
+class Watchers {
+ public:
+  // Checks what can be checked at once.
+  Result<std::shared_ptr<Watcher>> add(const store::Store& store, int64_t committed,
+                                       const kube::Resource& resource, std::string_view ns,
+                                       const kube::Watch& query, WatchSink sink, Steady::time_point now);
+  // What is to be told now that everything up to `committed` is on disk.
+  std::vector<Telling> take(const store::Store& store, int64_t committed, Steady::time_point now);
+  // Whether somebody waits for the present.
+  bool has_new() const { return has_new_; }
+  std::vector<std::shared_ptr<Watcher>> take_all() { return std::exchange(all_, {}); }
+
+ private:
+  static Telling begin(const store::Store& store, Watcher& watcher, int64_t committed);
+  static Telling go_on(const store::Store& store, Watcher& watcher, int64_t committed);
+
+  std::vector<std::shared_ptr<Watcher>> all_;  // in the order they came
+  bool has_new_ = false;
+};
+
+}  // namespace trainyard::hub
