@@ -1,0 +1,93 @@
+#include "node/sandbox_exec.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+
+#include "node/files.h"
+#include "node/process_runtime.h"
+
+namespace trainyard::node {
+namespace {
+
+class Inside final : public ExecProcess {
+ public:
+  Inside(std::unique_ptr<ExecProcess> outer, std::filesystem::path pid_file, bool tty)
+      : outer_(std::move(outer)), pid_file_(std::move(pid_file)), tty_(tty) {
+    in = std::move(outer_->in);
+    out = std::move(outer_->out);
+    err = std::move(outer_->err);
+    exited = std::move(outer_->exited);
+  }
+
+  ~Inside() override {
+    if (!outer_->exit_code()) kill_inside();
+    ::unlink(pid_file_.c_str());
+  }
+
+  void resize(int columns, int rows) override {
+    winsize size{};
+    size.ws_col = static_cast<unsigned short>(columns);
+    size.ws_row = static_cast<unsigned short>(rows);
+    if (tty_) ::ioctl(out.get(), TIOCSWINSZ, &size);
+  }
+
+  std::optional<int> exit_code() override { return outer_->exit_code(); }
+
+ private:
+  // Ending runc alone would leave the process that it started in the container.
+  void kill_inside() {
+    Result<std::string> text = read_whole(pid_file_);
+    if (!text.ok()) return;
+    int pid = 0;
+    std::from_chars(text->data(), text->data() + text->size(), pid);
+    if (pid > 1) ::kill(pid, SIGKILL);
+  }
+
+  std::unique_ptr<ExecProcess> outer_;
+  std::filesystem::path pid_file_;
+  bool tty_;
+};
+
+}  // namespace
+
+std::string sandbox_name(const ContainerId& id) {
+  return fmt::format("{}.{}.{}", id.pod_uid, id.container, id.attempt);
+}
+
+std::vector<std::pair<std::string, std::string>> tool_environment() {
+  std::vector<std::pair<std::string, std::string>> env = {
+      {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}};
+  for (const char* name : {"XDG_RUNTIME_DIR", "HOME"}) {
+    if (const char* value = std::getenv(name)) env.emplace_back(name, value);
+  }
+  return env;
+}
+
+Result<std::unique_ptr<ExecProcess>> sandbox_exec(const std::filesystem::path& runtime,
+                                                  const std::filesystem::path& state,
+                                                  const std::filesystem::path& bundle, const ContainerId& id,
+                                                  const ExecPlan& plan) {
+  static std::atomic<uint64_t> count = 0;
+  std::filesystem::path pid_file = bundle / fmt::format("exec-{}-{}", ::getpid(), ++count);
+  ShimPlan command;
+  command.argv = {runtime.string(), "--root", state.string(), "exec", "--pid-file", pid_file.string()};
+  if (plan.tty) command.argv.push_back("--tty");
+  command.argv.push_back(sandbox_name(id));
+  command.argv.insert(command.argv.end(), plan.argv.begin(), plan.argv.end());
+  command.env = tool_environment();
+  command.cwd = "/";
+  command.tty = plan.tty;
+  command.stdin_open = plan.in;
+  Result<std::unique_ptr<ExecProcess>> outer = run_beside(command);
+  if (!outer.ok()) return outer.error();
+  return std::unique_ptr<ExecProcess>(
+      std::make_unique<Inside>(std::move(outer).value(), std::move(pid_file), plan.tty));
+}
+
+}  // namespace trainyard::node

@@ -1,0 +1,110 @@
+#include "node/sandbox_root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
+#include "base/fd.h"
+#include "node/files.h"
+#include "node/sandbox_mounts.h"
+
+namespace trainyard::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kUserFileMax = 4 << 20;
+
+std::string escaped(const fs::path& path) {
+  std::string to;
+  for (char c : path.string()) {
+    if (c == ',' || c == ':' || c == '\\') to.push_back('\\');
+    to.push_back(c);
+  }
+  return to;
+}
+
+std::string read_inside(int root, const char* file) {
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT;
+  Fd fd(static_cast<int>(::syscall(SYS_openat2, root, file, &how, sizeof how)));
+  std::string text;
+  std::array<char, 16384> buffer;
+  while (fd.valid() && text.size() < kUserFileMax) {
+    ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n <= 0) break;
+    text.append(buffer.data(), static_cast<size_t>(n));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string overlay_options(const fs::path& lower, const fs::path& upper, const fs::path& work) {
+  return fmt::format("lowerdir={},upperdir={},workdir={}", escaped(lower), escaped(upper), escaped(work));
+}
+
+Result<Done> mount_root(const fs::path& lower, const fs::path& folder, const fs::path& layer) {
+  if (Result<Done> gone = unmount_below(folder / "rootfs"); !gone.ok()) return gone;
+  std::error_code failure;
+  fs::remove_all(layer, failure);
+  for (const fs::path& needed : {folder / "rootfs", layer / "upper", layer / "work"}) {
+    if (Result<Done> made = make_folders(needed); !made.ok()) return made;
+  }
+  std::string options = overlay_options(lower, layer / "upper", layer / "work");
+  if (::mount("overlay", (folder / "rootfs").c_str(), "overlay", 0, options.c_str()) != 0) {
+    return error_of(errno, "mount a layer over", lower.string());
+  }
+  // The root of the layer is what the container sees as /.
+  ::chmod((layer / "upper").c_str(), 0755);
+  return Done{};
+}
+
+Result<Done> mount_memory(const fs::path& target, int64_t bytes) {
+  if (Result<Done> made = make_folders(target); !made.ok()) return made;
+  struct statfs about {};
+  struct statfs above {};
+  bool there = ::statfs(target.c_str(), &about) == 0 && about.f_type == TMPFS_MAGIC;
+  // One that lies in a memory file system is not one itself.
+  if (there && ::statfs(target.parent_path().c_str(), &above) == 0 &&
+      memcmp(&about.f_fsid, &above.f_fsid, sizeof about.f_fsid) != 0) {
+    return Done{};
+  }
+  std::string options = bytes > 0 ? fmt::format("mode=1777,size={}", bytes) : "mode=1777";
+  if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) {
+    return error_of(errno, "mount memory at", target.string());
+  }
+  return Done{};
+}
+
+Result<Done> unmount_below(const fs::path& folder) {
+  std::ifstream file("/proc/self/mountinfo");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::vector<std::string> targets = mounts_below(text, folder.string());
+  for (auto target = targets.rbegin(); target != targets.rend(); ++target) {
+    if (::umount2(target->c_str(), MNT_DETACH) != 0 && errno != EINVAL && errno != ENOENT) {
+      return error_of(errno, "unmount", *target);
+    }
+  }
+  return Done{};
+}
+
+UserFiles read_user_files(const fs::path& root) {
+  Fd fd(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return {};
+  return {read_inside(fd.get(), "etc/passwd"), read_inside(fd.get(), "etc/group")};
+}
+
+}  // namespace trainyard::node

@@ -1,0 +1,32 @@
+// The root file system of a container: a read-only folder (an unpacked image, or the host's
+// own root) below a layer that the container writes to. Mounted here, for runc to enter.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "node/oci_spec.h"
+
+namespace trainyard::node {
+
+// The options of an overlay mount; a path may hold ',' and ':'. Pure.
+std::string overlay_options(const std::filesystem::path& lower, const std::filesystem::path& upper,
+                            const std::filesystem::path& work);
+
+// Mounts `lower` at <folder>/rootfs with <layer>/upper above it. What an earlier try left
+// is taken away first.
+Result<Done> mount_root(const std::filesystem::path& lower, const std::filesystem::path& folder,
+                        const std::filesystem::path& layer);
+
+// A memory file system at `target`, unless there is one. `bytes` 0: no size of its own.
+Result<Done> mount_memory(const std::filesystem::path& target, int64_t bytes);
+
+// Unmounts everything at and below the folder, the innermost first. Idempotent.
+Result<Done> unmount_below(const std::filesystem::path& folder);
+
+// The user databases inside a root file system; a link in it does not lead out of it.
+UserFiles read_user_files(const std::filesystem::path& root);
+
+}  // namespace trainyard::node

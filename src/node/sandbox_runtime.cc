@@ -1,0 +1,435 @@
+#include "node/sandbox_runtime.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/hash.h"
+#include "kube/access.h"
+#include "node/files.h"
+#include "node/sandbox_exec.h"
+#include "node/sandbox_mounts.h"
+#include "node/sandbox_namespaces.h"
+#include "node/sandbox_root.h"
+#include "node/sandbox_words.h"
+
+namespace trainyard::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPodFile = "pod.json";
+
+std::string kernel_text(const char* file) {
+  std::ifstream in(file);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+json::object to_json(const PodPlan& pod) {
+  json::object sysctls;
+  for (const auto& [name, value] : pod.sysctls) sysctls[kube::jview(name)] = value;
+  return {{"uid", pod.uid},           {"namespace", pod.ns}, {"name", pod.name},
+          {"hostname", pod.hostname}, {"sysctls", sysctls},  {"hostNetwork", pod.host_network}};
+}
+
+PodPlan pod_from(const json::object& from) {
+  PodPlan pod;
+  pod.uid = kube::text_at(from, {"uid"});
+  pod.ns = kube::text_at(from, {"namespace"});
+  pod.name = kube::text_at(from, {"name"});
+  pod.hostname = kube::text_at(from, {"hostname"});
+  pod.host_network = kube::bool_at(from, {"hostNetwork"}).value_or(false);
+  const json::object* sysctls = kube::object_at(from, {"sysctls"});
+  for (const auto& [name, value] : sysctls == nullptr ? json::object() : *sysctls) {
+    if (value.is_string()) pod.sysctls[std::string(kube::view(name))] = kube::view(value.get_string());
+  }
+  return pod;
+}
+
+// The address under which others reach this machine: that of the way out. Nothing is sent.
+std::string host_address() {
+  Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(9);
+  address.sin_addr.s_addr = htonl(0xc0000201);  // 192.0.2.1, a documentation address
+  socklen_t size = sizeof address;
+  std::array<char, INET_ADDRSTRLEN> text{};
+  if (!fd.valid() || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+      ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) == nullptr) {
+    return "127.0.0.1";
+  }
+  return text.data();
+}
+
+// In place: the file is mounted in containers, which would not see another one.
+Result<Done> write_in_place(const fs::path& file, std::string_view text) {
+  Fd fd(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+  if (!fd.valid()) return error_of(errno, "open", file.string());
+  if (::pwrite(fd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+      ::ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0) {
+    return error_of(errno, "write", file.string());
+  }
+  return Done{};
+}
+
+int cap_last() {
+  int last = 40;
+  std::ifstream("/proc/sys/kernel/cap_last_cap") >> last;
+  return last;
+}
+
+}  // namespace
+
+std::string plane_id(const fs::path& data_dir) {
+  uint64_t hash = fnv1a(data_dir.lexically_normal().string());
+  return fmt::format("{:08x}", static_cast<uint32_t>(hash ^ hash >> 32));
+}
+
+SandboxRuntime::SandboxRuntime(SandboxOptions options, std::unique_ptr<Network> network)
+    : options_(std::move(options)),
+      folder_(options_.data_dir / "sandbox"),
+      plane_(plane_id(options_.data_dir)),
+      cgroups_(options_.support.cgroups),
+      images_(options_.data_dir / "images"),
+      network_(std::move(network)),
+      shims_({options_.data_dir / "pods", options_.shim_argv}) {}
+
+Result<std::unique_ptr<SandboxRuntime>> SandboxRuntime::open(SandboxOptions options) {
+  CHECK(options.data_dir.is_absolute());
+  Result<std::unique_ptr<Network>> network = Network::open(
+      {plane_id(options.data_dir), options.data_dir / "sandbox" / "network", options.outside, ""});
+  if (!network.ok()) return network.error();
+  std::unique_ptr<SandboxRuntime> runtime(new SandboxRuntime(std::move(options), std::move(network).value()));
+  Result<Done> begun = runtime->begin();
+  if (!begun.ok()) return begun.error();
+  return runtime;
+}
+
+Result<Done> SandboxRuntime::begin() {
+  for (const char* name : {"pods", "runc"}) {
+    if (Result<Done> made = make_folders(folder_ / name); !made.ok()) return made;
+  }
+  if (options_.support.layers_in_memory) {
+    if (Result<Done> memory = mount_memory(folder_ / "memory", 0); !memory.ok()) return memory;
+  }
+  load_pods();
+  // Of pods whose folder is gone: an earlier life died while it took them away.
+  for (const std::string& name : cgroups_.children(fmt::format("/trainyard/{}", plane_))) {
+    if (!name.starts_with("pod") || pods_.contains(name.substr(3))) continue;
+    Result<Done> gone = cgroups_.destroy(cgroup_of(name.substr(3)));
+    if (!gone.ok()) return gone;
+  }
+  for (const std::string& uid : network_->pods()) {
+    if (pods_.contains(uid)) continue;
+    if (Result<Done> gone = network_->detach(uid); !gone.ok()) return gone;
+  }
+  return Done{};
+}
+
+void SandboxRuntime::load_pods() {
+  std::error_code failure;
+  for (fs::directory_iterator it(folder_ / "pods", failure), end; !failure && it != end;
+       it.increment(failure)) {
+    std::string uid = it->path().filename();
+    Pod pod;
+    pod.plan.uid = uid;
+    Result<std::string> text = read_whole(it->path() / kPodFile);
+    boost::system::error_code bad;
+    json::value value = text.ok() ? json::parse(kube::jview(*text), bad) : json::value();
+    if (value.is_object()) pod.plan = pod_from(value.get_object());
+    pod.ip = pod.plan.host_network ? host_address() : network_->address_of(uid).value_or("");
+    pods_[uid] = std::move(pod);
+  }
+}
+
+SandboxRuntime::~SandboxRuntime() {
+  if (!pods_.empty()) return;
+  // What stays is found again by the next life.
+  (void)network_->close().ok();
+  (void)cgroups_.destroy(fmt::format("/trainyard/{}", plane_)).ok();
+  if (options_.support.layers_in_memory) (void)unmount_below(folder_ / "memory").ok();
+}
+
+fs::path SandboxRuntime::pod_folder(const std::string& uid) const { return folder_ / "pods" / uid; }
+
+fs::path SandboxRuntime::bundle(const ContainerId& id) const {
+  return pod_folder(id.pod_uid) / "containers" / fmt::format("{}.{}", id.container, id.attempt);
+}
+
+fs::path SandboxRuntime::layer(const ContainerId& id) const {
+  if (!options_.support.layers_in_memory) return bundle(id) / "layer";
+  return folder_ / "memory" / id.pod_uid / fmt::format("{}.{}", id.container, id.attempt);
+}
+
+std::string SandboxRuntime::cgroup_of(const std::string& uid) const {
+  return fmt::format("/trainyard/{}/pod{}", plane_, uid);
+}
+
+std::string SandboxRuntime::cgroup_of(const ContainerId& id) const {
+  return fmt::format("{}/{}.{}", cgroup_of(id.pod_uid), id.container, id.attempt);
+}
+
+std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
+                                                       const std::vector<ContainerPlan>& containers) const {
+  std::vector<std::string> words;
+  for (const std::string& name : foreign_sysctls(pod)) {
+    words.push_back(fmt::format("sysctl {} is not set: it is the whole machine's", name));
+  }
+  for (const ContainerPlan& plan : containers) {
+    if (plan.gpus.empty() || options_.gpus.simulated || !images_.find(plan.image)) continue;
+    words.push_back(
+        fmt::format("container {}: the GPU driver's libraries are not added to image {}: it must bring them",
+                    plan.id.container, plan.image));
+  }
+  return words;
+}
+
+Result<Done> SandboxRuntime::make_pod_files(const PodPlan& pod, const std::string& ip) {
+  fs::path folder = pod_folder(pod.uid);
+  bool outside = pod.host_network || options_.outside;
+  Result<std::string> resolv = read_whole("/run/systemd/resolve/resolv.conf");
+  if (!resolv.ok() || pod.host_network) resolv = read_whole("/etc/resolv.conf");
+  std::string resolv_conf =
+      pod.host_network ? resolv.ok() ? *resolv : "" : resolv_text(resolv.ok() ? *resolv : "", outside);
+  Result<Done> written = write_in_place(folder / "resolv.conf", resolv_conf);
+  if (written.ok()) written = write_in_place(folder / "hostname", pod.hostname + "\n");
+  if (written.ok() && !fs::exists(folder / "hosts")) {
+    written = write_in_place(folder / "hosts", hosts_text(pod.hostname, ip, {}));
+  }
+  if (written.ok()) written = mount_memory(folder / "shm", kShmBytesDefault);
+  return written;
+}
+
+Result<std::string> SandboxRuntime::prepare(const PodPlan& pod) {
+  if (auto found = pods_.find(pod.uid); found != pods_.end() && !found->second.ip.empty()) {
+    NamespaceFiles files = namespace_files(pod_folder(pod.uid) / "ns");
+    if (is_namespace(files.ipc)) return found->second.ip;
+  }
+  fs::path folder = pod_folder(pod.uid);
+  if (Result<Done> made = make_folders(folder); !made.ok()) return made.error();
+  Result<Done> noted = write_soon(folder / kPodFile, json::serialize(to_json(pod)));
+  if (!noted.ok()) return noted.error();
+  Pod& kept = pods_[pod.uid];
+  kept.plan = pod;
+  Result<Done> made = make_namespaces(folder / "ns", pod.hostname, !pod.host_network);
+  if (!made.ok()) return made.error();
+  Result<std::string> ip = host_address();
+  if (!pod.host_network) ip = network_->attach(pod.uid, namespace_files(folder / "ns").network);
+  if (!ip.ok()) return ip.error();
+  if (Result<Done> files = make_pod_files(pod, *ip); !files.ok()) return files.error();
+  kept.ip = *ip;
+  return *ip;
+}
+
+Result<Done> SandboxRuntime::set_hosts(const std::string& uid,
+                                       const std::map<std::string, std::string>& hosts) {
+  auto found = pods_.find(uid);
+  if (found == pods_.end()) return Error{ErrorKind::kNotFound, fmt::format("pod {} is not here", uid)};
+  const Pod& pod = found->second;
+  return write_in_place(pod_folder(uid) / "hosts", hosts_text(pod.plan.hostname, pod.ip, hosts));
+}
+
+std::vector<HostLayer> SandboxRuntime::host_layers(const ContainerId& id) const {
+  std::vector<HostLayer> layers;
+  std::vector<std::string> targets =
+      host_layer_targets(kernel_text("/proc/self/mountinfo"), {options_.data_dir.string()});
+  for (size_t i = 0; i < targets.size(); ++i) {
+    fs::path folder = layer(id) / fmt::format("host{}", i);
+    layers.push_back({targets[i], folder / "upper", folder / "work"});
+  }
+  return layers;
+}
+
+SandboxFacts SandboxRuntime::facts(const Pod& pod, const ContainerPlan& plan,
+                                   const std::optional<Image>& image) const {
+  fs::path folder = pod_folder(pod.plan.uid);
+  NamespaceFiles files = namespace_files(folder / "ns");
+  SandboxFacts facts;
+  facts.root = bundle(plan.id) / "rootfs";
+  facts.host_root = !image;
+  if (!image) {
+    facts.host_layers = host_layers(plan.id);
+    facts.hidden = {options_.data_dir.string()};
+  }
+  if (!pod.plan.host_network) facts.network_ns = files.network;
+  facts.ipc_ns = files.ipc;
+  facts.uts_ns = files.uts;
+  facts.hosts = folder / "hosts";
+  facts.hostname = folder / "hostname";
+  facts.resolv_conf = folder / "resolv.conf";
+  facts.shm = folder / "shm";
+  facts.cgroup_path = cgroup_of(plan.id);
+  facts.cgroup_v2 = options_.support.cgroups.v2;
+  facts.swap_limit = cgroups_.can_limit_swap();
+  facts.users = read_user_files(image ? image->root : fs::path("/"));
+  facts.devices = gpu_devices(options_.gpus, plan.gpus);
+  facts.cap_last = cap_last();
+  return facts;
+}
+
+// A memory volume with a place of its own is shared by the containers of the pod.
+Result<Done> SandboxRuntime::mount_memory_volumes(const ContainerPlan& plan) {
+  for (const Mount& one : plan.mounts) {
+    if (!one.memory || one.source.empty()) continue;
+    Result<Done> mounted = mount_memory(one.source, one.memory_bytes.value_or(0));
+    if (!mounted.ok()) return mounted;
+  }
+  return Done{};
+}
+
+Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& plan) {
+  std::optional<Image> image = images_.find(plan.image);
+  PodPlan kept = pod.plan;
+  for (const std::string& name : foreign_sysctls(kept)) kept.sysctls.erase(name);
+  SandboxFacts known = facts(pod, plan, image);
+  Result<json::object> spec = oci_spec(kept, plan, image ? image->config : ImageConfig{}, known);
+  if (!spec.ok()) return spec.error();
+  if (Result<Done> mounted = mount_memory_volumes(plan); !mounted.ok()) return mounted;
+  fs::path folder = bundle(plan.id);
+  Result<Done> root = mount_root(image ? image->root : fs::path("/"), folder, layer(plan.id));
+  if (!root.ok()) return root;
+  for (const HostLayer& one : known.host_layers) {
+    Result<Done> made = make_folders(one.upper);
+    if (made.ok()) made = make_folders(one.work);
+    if (!made.ok()) return made;
+  }
+  return write_soon(folder / "config.json", json::serialize(*spec));
+}
+
+ShimPlan SandboxRuntime::shim_plan(const ContainerPlan& plan) const {
+  fs::path folder = bundle(plan.id);
+  ShimPlan shim;
+  shim.argv = {options_.support.runtime.string(),
+               "--root",
+               (folder_ / "runc").string(),
+               "run",
+               "--detach",
+               "--bundle",
+               folder.string(),
+               "--pid-file",
+               (folder / "pid").string()};
+  if (plan.tty) {
+    // Relative to the shim's folder, where runc starts: such names must be short.
+    shim.console_socket = "console";
+    shim.argv.insert(shim.argv.end(), {"--console-socket", shim.console_socket});
+  }
+  shim.argv.push_back(sandbox_name(plan.id));
+  shim.env = tool_environment();
+  shim.container_pid_file = (folder / "pid").string();
+  shim.log_file = plan.log_file.string();
+  shim.tty = plan.tty;
+  shim.stdin_open = plan.stdin_open;
+  return shim;
+}
+
+Result<Done> SandboxRuntime::start(const ContainerPlan& plan) {
+  if (shims_.find(plan.id)) return Done{};
+  auto pod = pods_.find(plan.id.pod_uid);
+  if (pod == pods_.end() || pod->second.ip.empty()) {
+    return Error{ErrorKind::kConflict, fmt::format("pod {} has not been prepared", plan.id.pod_uid)};
+  }
+  // Of a try that got nowhere; nothing of it runs.
+  if (Result<Done> cleared = clear(plan.id); !cleared.ok()) return cleared;
+  if (Result<Done> made = make_bundle(pod->second, plan); !made.ok()) return made;
+  return shims_.start(plan.id, shim_plan(plan));
+}
+
+std::vector<ContainerStatus> SandboxRuntime::list() {
+  std::vector<ContainerStatus> all = shims_.list();
+  for (ContainerStatus& status : all) {
+    if (status.phase != ContainerPhase::kExited) continue;
+    if (status.exit_code == 128 && !status.message.empty()) {
+      StartVerdict verdict = read_start_failure(status.message);
+      status.exit_code = verdict.exit_code;
+      status.message = verdict.message;
+    }
+    auto [known, fresh] = oom_.try_emplace(status.id, false);
+    if (fresh) known->second = cgroups_.oom_kills(cgroup_of(status.id)) > 0;
+    status.oom_killed = known->second && status.exit_code != 0;
+  }
+  return all;
+}
+
+int SandboxRuntime::changes() const { return shims_.changes(); }
+
+void SandboxRuntime::drain_changes() { shims_.drain_changes(); }
+
+Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) { return shims_.signal(id, signal); }
+
+// Takes away what start() made, besides the shim's own files.
+Result<Done> SandboxRuntime::clear(const ContainerId& id) {
+  if (Result<Done> gone = cgroups_.destroy(cgroup_of(id)); !gone.ok()) return gone;
+  if (Result<Done> gone = unmount_below(bundle(id)); !gone.ok()) return gone;
+  std::error_code failure;
+  for (const fs::path& folder : {layer(id), bundle(id), folder_ / "runc" / sandbox_name(id)}) {
+    fs::remove_all(folder, failure);
+    if (failure) return error_of(failure.value(), "remove", folder.string());
+  }
+  oom_.erase(id);
+  return Done{};
+}
+
+Result<Done> SandboxRuntime::remove(const ContainerId& id) {
+  if (Result<Done> removed = shims_.remove(id); !removed.ok()) return removed;
+  return clear(id);
+}
+
+Result<Done> SandboxRuntime::destroy(const std::string& uid) {
+  if (Result<Done> ended = shims_.destroy(uid); !ended.ok()) return ended;
+  if (Result<Done> gone = cgroups_.destroy(cgroup_of(uid)); !gone.ok()) return gone;
+  fs::path folder = pod_folder(uid);
+  // Memory volumes lie with the pod's other volumes.
+  for (const fs::path& place : {folder / "containers", folder / "shm", options_.data_dir / "pods" / uid}) {
+    if (Result<Done> gone = unmount_below(place); !gone.ok()) return gone;
+  }
+  if (Result<Done> gone = network_->detach(uid); !gone.ok()) return gone;
+  if (Result<Done> gone = remove_namespaces(folder / "ns"); !gone.ok()) return gone;
+  std::error_code failure;
+  for (fs::directory_iterator it(folder_ / "runc", failure), end; !failure && it != end;
+       it.increment(failure)) {
+    if (it->path().filename().string().starts_with(uid + ".")) fs::remove_all(it->path(), failure);
+  }
+  fs::remove_all(folder_ / "memory" / uid, failure);
+  fs::remove_all(folder, failure);
+  if (failure) return error_of(failure.value(), "remove", folder.string());
+  std::erase_if(oom_, [&](const auto& entry) { return entry.first.pod_uid == uid; });
+  pods_.erase(uid);
+  return Done{};
+}
+
+std::vector<std::string> SandboxRuntime::pods() {
+  std::vector<std::string> uids;
+  for (const auto& [uid, pod] : pods_) uids.push_back(uid);
+  return uids;
+}
+
+Result<std::unique_ptr<ExecProcess>> SandboxRuntime::exec(const ContainerId& id, const ExecPlan& plan) {
+  std::optional<ContainerStatus> status = shims_.find(id);
+  if (!status || status->phase != ContainerPhase::kRunning) {
+    return Error{ErrorKind::kConflict, fmt::format("container {} does not run", id.container)};
+  }
+  if (plan.argv.empty()) return shims_.attach(id, plan);
+  return sandbox_exec(options_.support.runtime, folder_ / "runc", bundle(id), id, plan);
+}
+
+Result<Fd> SandboxRuntime::connect(const std::string& uid, int port) {
+  auto found = pods_.find(uid);
+  if (found == pods_.end()) return Error{ErrorKind::kNotFound, fmt::format("pod {} is not here", uid)};
+  const Pod& pod = found->second;
+  fs::path network = pod.plan.host_network ? fs::path() : namespace_files(pod_folder(uid) / "ns").network;
+  return connect_in(network, pod.ip, port);
+}
+
+std::optional<Usage> SandboxRuntime::usage(const ContainerId& id) { return cgroups_.usage(cgroup_of(id)); }
+
+}  // namespace trainyard::node

@@ -1,0 +1,111 @@
+#include "node/sandbox_support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "base/fd.h"
+#include "node/files.h"
+#include "node/network_link.h"
+#include "node/sandbox_root.h"
+#include "node/sandbox_tool.h"
+
+namespace trainyard::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Both in the namespaces of the trial.
+Result<Done> try_network() {
+  Result<LinkSocket> links = LinkSocket::open();
+  if (!links.ok()) return links.error();
+  Fd here(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+  Result<Done> bridge = links.value().add_bridge("trial0", 1);
+  if (!bridge.ok()) return bridge;
+  Result<int> index = links.value().index_of("trial0");
+  if (!index.ok()) return index.error();
+  return links.value().add_pair("trial1", *index, "trial2", here.get());
+}
+
+Result<Done> try_layer(const fs::path& folder) {
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return error_of(errno, "make mounts private", "/");
+  }
+  return mount_root("/", folder, folder / "layer");
+}
+
+Result<Done> try_memory_layer(const fs::path& folder) {
+  Result<Done> memory = mount_memory(folder / "memory", 0);
+  if (!memory.ok()) return memory;
+  return mount_root("/", folder, folder / "memory" / "layer");
+}
+
+// What the kernel allows; in a thread, because a thread may leave its namespaces for good.
+Result<Done> try_kernel(const fs::path& folder, bool& in_memory) {
+  Result<Done> result = Done{};
+  std::thread trial([&] {
+    if (::unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0) {
+      result = Error{ErrorKind::kForbidden, fmt::format("namespaces cannot be made: {}", ::strerror(errno))};
+      return;
+    }
+    result = try_network();
+    if (!result.ok()) return;
+    result = try_layer(folder);
+    if (result.ok()) return;
+    result = try_memory_layer(folder);
+    in_memory = result.ok();
+  });
+  trial.join();
+  return result;
+}
+
+Result<fs::path> pick_runtime(const CgroupLayout& layout) {
+  std::vector<std::string> order = runtime_order(layout);
+  for (const std::string& name : order) {
+    if (std::optional<fs::path> found = find_tool(name)) return *found;
+  }
+  std::string words = order.size() == 1
+                          ? "runc is not installed (crun does not work with hybrid control groups)"
+                          : "neither crun nor runc is installed";
+  return Error{ErrorKind::kUnavailable, words + " (Debian: apt-get install runc)"};
+}
+
+}  // namespace
+
+std::vector<std::string> runtime_order(const CgroupLayout& layout) {
+  if (layout.hybrid) return {"runc"};
+  return {"crun", "runc"};
+}
+
+Result<SandboxSupport> sandbox_support(const fs::path& data_dir) {
+  if (::geteuid() != 0) {
+    return Error{ErrorKind::kForbidden,
+                 "sandboxes need root (or root of a user namespace) for their network"};
+  }
+  SandboxSupport support;
+  std::ifstream mounts("/proc/self/mountinfo");
+  std::string text(std::istreambuf_iterator<char>(mounts), {});
+  std::optional<CgroupLayout> layout = cgroup_layout(text);
+  if (!layout) return Error{ErrorKind::kUnavailable, "no control groups for CPU and memory are mounted"};
+  support.cgroups = *layout;
+  Result<fs::path> runtime = pick_runtime(*layout);
+  if (!runtime.ok()) return runtime.error();
+  support.runtime = *runtime;
+  if (Result<Done> writable = Cgroups(*layout).writable(); !writable.ok()) return writable.error();
+  fs::path folder = data_dir / "sandbox" / fmt::format("trial-{}", ::getpid());
+  if (Result<Done> made = make_folders(folder); !made.ok()) return made.error();
+  Result<Done> kernel = try_kernel(folder, support.layers_in_memory);
+  std::error_code failure;
+  fs::remove_all(folder, failure);
+  if (!kernel.ok()) return kernel.error();
+  return support;
+}
+
+}  // namespace trainyard::node

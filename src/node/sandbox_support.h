@@ -1,0 +1,31 @@
+// Whether sandboxes can run on this machine, with which OCI runtime, and if not why: the
+// words that go with the fallback to plain processes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "node/cgroup.h"
+
+namespace trainyard::node {
+
+struct SandboxSupport {
+  std::filesystem::path runtime;  // runc or crun
+  CgroupLayout cgroups;
+  // The file system of the data folder cannot hold a layer above another file system
+  // (it is one itself): layers are kept in memory.
+  bool layers_in_memory = false;
+};
+
+// Which OCI runtimes suit the layout, best first. crun starts faster and refuses the hybrid one. Pure.
+std::vector<std::string> runtime_order(const CgroupLayout& layout);
+
+// Tries what sandboxes need, in namespaces that vanish with the trial: control groups,
+// namespaces, a bridge, a layer over the host's root. Makes `data_dir` if it is not there.
+// Milliseconds; nothing is left behind.
+Result<SandboxSupport> sandbox_support(const std::filesystem::path& data_dir);
+
+}  // namespace trainyard::node

@@ -1,0 +1,74 @@
+#include "node/sandbox_words.h"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+namespace trainyard::node {
+namespace {
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+// The value of msg="..." without its escapes; the text itself where there is none.
+std::string message_of(std::string_view line) {
+  size_t at = line.find("msg=\"");
+  if (at == std::string_view::npos) return std::string(line);
+  std::string message;
+  for (size_t i = at + 5; i < line.size() && line[i] != '"'; ++i) {
+    if (line[i] == '\\' && i + 1 < line.size()) ++i;
+    message.push_back(line[i]);
+  }
+  return message;
+}
+
+}  // namespace
+
+StartVerdict read_start_failure(std::string_view words) {
+  std::string last;
+  std::istringstream lines{std::string(words)};
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) last = line;
+  }
+  StartVerdict verdict;
+  verdict.message = message_of(last);
+  for (std::string_view prefix : {"runc run failed: ", "unable to start container process: "}) {
+    if (verdict.message.starts_with(prefix)) verdict.message.erase(0, prefix.size());
+  }
+  const std::string& message = verdict.message;
+  if (has(message, "executable file not found") || has(message, "exec: no such file") ||
+      (has(message, "exec") && has(message, "no such file or directory"))) {
+    verdict.exit_code = 127;
+  } else if (has(message, "exec") && has(message, "ermission denied")) {
+    verdict.exit_code = 126;
+  }
+  return verdict;
+}
+
+std::string resolv_text(std::string_view host, bool outside) {
+  if (!outside) return "# This pod has no way to the outside; names come from /etc/hosts.\n";
+  std::string text;
+  std::istringstream lines{std::string(host)};
+  for (std::string line; std::getline(lines, line);) {
+    bool loopback = line.starts_with("nameserver 127.") || line.starts_with("nameserver ::1");
+    if (!loopback) text += line + "\n";
+  }
+  return text;
+}
+
+std::vector<std::string> foreign_sysctls(const PodPlan& pod) {
+  constexpr std::array<std::string_view, 12> kOwn = {
+      "fs.mqueue.",        "kernel.shmmax",  "kernel.shmall", "kernel.shmmni",          "kernel.msgmax",
+      "kernel.msgmnb",     "kernel.msgmni",  "kernel.sem",    "kernel.shm_rmid_forced", "kernel.auto_msgmni",
+      "kernel.domainname", "kernel.hostname"};
+  std::vector<std::string> foreign;
+  for (const auto& [name, value] : pod.sysctls) {
+    bool own = std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view one) {
+      return one.ends_with('.') ? name.starts_with(one) : name == one;
+    });
+    if (name.starts_with("net.")) own = !pod.host_network;
+    if (!own) foreign.push_back(name);
+  }
+  return foreign;
+}
+
+}  // namespace trainyard::node
