@@ -1,0 +1,352 @@
+#include "hub/hub.h"
+
+#include <future>
+#include <thread>
+
+#include "hub/testing.h"
+#include "store/store_suite.h"
+
+namespace trainyard::hub {
+namespace {
+
+// A hub behind the suite that every store passes.
+class HubSubject final : public store::Subject {
+ public:
+  explicit HubSubject(bool on_disk) {
+    hub_ = Hub::open(test_options(on_disk ? folder_ / "store.db" : std::filesystem::path())).value();
+    json::object ns{{"metadata", json::object{{"name", "ns"}}}};
+    CHECK(hub_->call({kube::kNamespaces, "", kube::Create{ns}}).ok());
+  }
+
+  Result<store::Answer> send(const kube::Request& request) override {
+    if (const kube::Watch* query = std::get_if<kube::Watch>(&request.verb)) return watch(request, *query);
+    Result<Answer> answer = hub_->call(request);
+    if (!answer.ok()) return answer.error();
+    return store::Answer{answer->object, answer->items, answer->revision, answer->continue_token, {}};
+  }
+  void collect_garbage() override {}  // the hub does it by itself, before it answers
+
+ private:
+  // Watches are told in the order they were opened, so the end of the second one's present
+  // comes after everything that the first had to be told.
+  Result<store::Answer> watch(const kube::Request& request, const kube::Watch& query) {
+    Told told, marker;
+    auto first = hub_->watch(request.resource, request.ns, query, told.sink());
+    if (!first.ok()) return first.error();
+    kube::Watch streaming;
+    streaming.send_initial_events = true;
+    streaming.fields.add("metadata.name", "none-of-that-name");
+    auto second = hub_->watch(request.resource, request.ns, streaming, marker.sink());
+    EXPECT_EQ(marker.await(1), "bookmark");
+    return store::Answer{.events = told.events()};
+  }
+
+  TempDir folder_;
+  std::unique_ptr<Hub> hub_;
+};
+
+}  // namespace
+}  // namespace trainyard::hub
+
+namespace trainyard::store {
+
+INSTANTIATE_TEST_SUITE_P(
+    Hub, StoreSuite,
+    testing::Values(SubjectFactory([] { return std::make_unique<hub::HubSubject>(false); }),
+                    SubjectFactory([] { return std::make_unique<hub::HubSubject>(true); })));
+
+}  // namespace trainyard::store
+
+namespace trainyard::hub {
+namespace {
+
+std::unique_ptr<Hub> open_fake(const std::shared_ptr<Disk>& disk, Options options = test_options()) {
+  return Hub::open(std::move(options), std::make_unique<FakeJournal>(disk)).value();
+}
+
+TEST(HubTest, TheNamespacesThatAreAlwaysThere) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  Result<Answer> all = hub->call({kube::kNamespaces, "", kube::List{}});
+  ASSERT_TRUE(all.ok());
+  std::string names;
+  for (const Object& object : all->items) names += fmt::format("{} ", kube::name_of(*object));
+  EXPECT_EQ(names, "default kube-node-lease kube-public kube-system ");
+  Result<Answer> made = hub->call(create(config("a"), "nowhere"));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message, "namespaces \"nowhere\" not found");
+}
+
+TEST(HubTest, AWriteIsAnsweredAfterItsCommitAndNoReaderIsAheadOfIt) {
+  auto disk = std::make_shared<Disk>();
+  std::unique_ptr<Hub> hub = open_fake(disk);
+  ASSERT_TRUE(hub->call(create(config("old"))).ok());
+  Told told;
+  auto watch = hub->watch(kube::kConfigMaps, "", {}, told.sink()).value();
+  EXPECT_EQ(told.await(1), "added old");
+  disk->hold(true);
+  std::promise<Result<Answer>> written, read, listed;
+  hub->submit(create(config("new")), [&](Result<Answer> answer) { written.set_value(std::move(answer)); });
+  disk->await_commit();
+  hub->submit(get("new"), [&](Result<Answer> answer) { read.set_value(std::move(answer)); });
+  hub->submit(list(), [&](Result<Answer> answer) { listed.set_value(std::move(answer)); });
+  // What is on disk is shown meanwhile.
+  EXPECT_TRUE(hub->call(get("old")).ok());
+  std::future<Result<Answer>> write_done = written.get_future(), read_done = read.get_future(),
+                              list_done = listed.get_future();
+  EXPECT_EQ(write_done.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_EQ(read_done.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_EQ(list_done.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_EQ(told.events().size(), 1u);
+  disk->hold(false);
+  EXPECT_TRUE(write_done.get().ok());
+  EXPECT_TRUE(read_done.get().ok());
+  EXPECT_EQ(list_done.get()->items.size(), 2u);
+  EXPECT_EQ(told.await(2), "added old; added new");
+}
+
+TEST(HubTest, WhatADiskRefusesNeverWas) {
+  auto disk = std::make_shared<Disk>();
+  std::unique_ptr<Hub> hub = open_fake(disk);
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  const std::map<std::string, std::string> before = contents(*hub);
+  const int64_t revision = hub->revision();
+  Told told;
+  auto watch = hub->watch(kube::kConfigMaps, "", {}, told.sink()).value();
+  disk->set_mode(Disk::Mode::kFull);
+  Result<Answer> refused = hub->call(create(config("b")));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(refused.error().message, "the disk is full");
+  EXPECT_FALSE(hub->call(set("a", "other")).ok());
+  EXPECT_FALSE(hub->call(remove("a")).ok());
+  EXPECT_EQ(contents(*hub), before);
+  EXPECT_EQ(hub->revision(), revision);
+  EXPECT_EQ(hub->failed(), std::nullopt);
+  disk->set_mode(Disk::Mode::kWell);
+  EXPECT_TRUE(hub->call(create(config("b"))).ok());
+  EXPECT_EQ(told.await(2), "added a; added b");
+}
+
+TEST(HubTest, ReadersOfWhatNeverWasSeeWhatIs) {
+  auto disk = std::make_shared<Disk>();
+  std::unique_ptr<Hub> hub = open_fake(disk);
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  disk->set_mode(Disk::Mode::kFull);
+  disk->hold(true);
+  std::promise<Result<Answer>> written, read;
+  hub->submit(remove("a"), [&](Result<Answer> answer) { written.set_value(std::move(answer)); });
+  disk->await_commit();
+  hub->submit(get("a"), [&](Result<Answer> answer) { read.set_value(std::move(answer)); });
+  disk->hold(false);
+  EXPECT_FALSE(written.get_future().get().ok());
+  Result<Answer> seen = read.get_future().get();
+  ASSERT_TRUE(seen.ok()) << seen.error().message;
+  EXPECT_EQ(kube::name_of(*seen->object), "a");
+}
+
+TEST(HubTest, AfterAFailedFsyncTheHubOnlyReads) {
+  auto disk = std::make_shared<Disk>();
+  std::unique_ptr<Hub> hub = open_fake(disk);
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  disk->set_mode(Disk::Mode::kBroken);
+  EXPECT_EQ(hub->call(create(config("b"))).error().kind, ErrorKind::kUnknown);
+  disk->set_mode(Disk::Mode::kWell);
+  Result<Answer> refused = hub->call(create(config("c")));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error(), (Error{ErrorKind::kUnavailable, "fsync failed"}));
+  EXPECT_EQ(hub->failed(), "fsync failed");
+  EXPECT_TRUE(hub->call(get("a")).ok());
+  EXPECT_EQ(hub->call(get("b")).error().kind, ErrorKind::kNotFound);
+}
+
+TEST(HubTest, WritesThatComeTogetherShareACommit) {
+  auto disk = std::make_shared<Disk>();
+  std::unique_ptr<Hub> hub = open_fake(disk);
+  disk->hold(true);
+  std::atomic<int> answered = 0;
+  hub->submit(create(config("first")), [&](Result<Answer>) { ++answered; });
+  disk->await_commit();
+  for (int i = 0; i < 50; ++i) {
+    hub->submit(create(config(fmt::format("c{}", i))), [&](Result<Answer> answer) {
+      EXPECT_TRUE(answer.ok());
+      ++answered;
+    });
+  }
+  disk->hold(false);
+  hub.reset();  // waits for what was submitted
+  EXPECT_EQ(answered, 51);
+  EXPECT_EQ(disk->rows.size(), 4u + 51u);
+}
+
+TEST(HubTest, GarbageIsCollectedBeforeTheAnswer) {
+  for (bool durable : {false, true}) {
+    std::unique_ptr<Hub> hub =
+        durable ? open_fake(std::make_shared<Disk>()) : Hub::open(test_options()).value();
+    Object owner = hub->call(create(config("owner")))->object;
+    json::object child = config("child");
+    child["metadata"].get_object()["ownerReferences"] =
+        json::array{kube::owner_reference("v1", "ConfigMap", "owner", kube::uid_of(*owner))};
+    ASSERT_TRUE(hub->call(create(child)).ok());
+    ASSERT_TRUE(hub->call(remove("owner")).ok());
+    EXPECT_TRUE(contents(*hub).empty());
+  }
+}
+
+TEST(HubTest, ADeletedNamespaceTakesItsContentAlong) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  json::object home{{"metadata", json::object{{"name", "home"}}}};
+  ASSERT_TRUE(hub->call({kube::kNamespaces, "", kube::Create{home}}).ok());
+  ASSERT_TRUE(hub->call(create(config("a"), "home")).ok());
+  Result<Answer> removed = hub->call({kube::kNamespaces, "", kube::Delete{"home", {}}});
+  ASSERT_TRUE(removed.ok());
+  EXPECT_EQ(kube::text_at(*removed->object, {"status", "phase"}), "Terminating");
+  EXPECT_TRUE(contents(*hub).empty());
+  EXPECT_FALSE(hub->call({kube::kNamespaces, "", kube::Get{"home"}}).ok());
+  EXPECT_EQ(hub->call({kube::kNamespaces, "", kube::Delete{"default", {}}}).error().kind,
+            ErrorKind::kForbidden);
+}
+
+TEST(HubTest, OldEventsGo) {
+  Options options = test_options();
+  auto now = std::make_shared<std::atomic<int64_t>>(kTestNow.ms);
+  options.clock = [now] { return Time{now->load()}; };
+  auto disk = std::make_shared<Disk>();
+  std::unique_ptr<Hub> hub = open_fake(disk, options);
+  json::object event{{"metadata", json::object{{"name", "e"}}}, {"reason", "Testing"}};
+  ASSERT_TRUE(hub->call({kube::kEvents, "default", kube::Create{event}}).ok());
+  hub.reset();
+  *now += Duration(std::chrono::hours(2)).count();
+  hub = open_fake(disk, options);
+  Told told;
+  auto watch = hub->watch(kube::kEvents, "", {}, told.sink()).value();
+  ASSERT_TRUE(hub->call(create(config("anything"))).ok());
+  EXPECT_TRUE(hub->call({kube::kEvents, "", kube::List{}})->items.empty());
+}
+
+TEST(HubTest, ALogThatIsTooLongIsCompactedAndOldWatchesAreGone) {
+  auto disk = std::make_shared<Disk>();
+  Options options = test_options();
+  options.keep_revisions = 10;
+  std::unique_ptr<Hub> hub = open_fake(disk, options);
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(hub->call(set("a", std::to_string(i))).ok());
+  ASSERT_TRUE(hub->call(create(config("gone"))).ok());
+  ASSERT_TRUE(hub->call(remove("gone")).ok());
+  Told told;
+  EXPECT_EQ(hub->watch(kube::kConfigMaps, "", {.version = "5"}, told.sink()).error().kind, ErrorKind::kGone);
+  EXPECT_LT(disk->rows.size(), 40u);
+  const std::map<std::string, std::string> before = contents(*hub);
+  const int64_t revision = hub->revision();
+  hub.reset();
+  hub = open_fake(disk, options);
+  EXPECT_EQ(contents(*hub), before);
+  EXPECT_EQ(hub->revision(), revision);
+  EXPECT_EQ(hub->watch(kube::kConfigMaps, "", {.version = "5"}, told.sink()).error().kind, ErrorKind::kGone);
+  auto watch = hub->watch(kube::kConfigMaps, "", {.version = std::to_string(revision - 3)}, told.sink());
+  ASSERT_TRUE(watch.ok());
+  EXPECT_EQ(told.await(3), "modified a; added gone; deleted gone");
+}
+
+TEST(HubTest, AStreamingListEndsWithABookmark) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  ASSERT_TRUE(hub->call(create(config("b"))).ok());
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  Told told;
+  kube::Watch query;
+  query.send_initial_events = true;
+  auto watch = hub->watch(kube::kConfigMaps, "default", query, told.sink()).value();
+  EXPECT_EQ(told.await(3), "added b; added a; bookmark");
+  EXPECT_EQ(kube::annotation_of(*told.events()[2].object, "k8s.io/initial-events-end"), "true");
+  ASSERT_TRUE(hub->call(remove("a")).ok());
+  EXPECT_EQ(told.await(4), "added b; added a; bookmark; deleted a");
+}
+
+TEST(HubTest, WatchesOfTheFutureAndOfUnknownFieldsAreRefused) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  Told told;
+  Result<std::unique_ptr<Subscription>> future =
+      hub->watch(kube::kConfigMaps, "", {.version = "1000"}, told.sink());
+  ASSERT_FALSE(future.ok());
+  EXPECT_EQ(future.error().causes.at(0).reason, "ResourceVersionTooLarge");
+  kube::Watch query;
+  query.fields.add("spec.color", "red");
+  EXPECT_EQ(hub->watch(kube::kConfigMaps, "", query, told.sink()).error().message,
+            "field label not supported: spec.color");
+}
+
+TEST(HubTest, ADroppedWatchIsNotToldAndAClosedHubSaysSo) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  Told dropped, open;
+  auto first = hub->watch(kube::kConfigMaps, "", {}, dropped.sink()).value();
+  auto second = hub->watch(kube::kConfigMaps, "", {}, open.sink()).value();
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  EXPECT_EQ(open.await(1), "added a");
+  first.reset();
+  ASSERT_TRUE(hub->call(create(config("b"))).ok());
+  EXPECT_EQ(open.await(2), "added a; added b");
+  EXPECT_EQ(dropped.events().size(), 1u);
+  hub.reset();
+  EXPECT_EQ(open.await_closed(), std::nullopt);
+}
+
+TEST(HubTest, AWatchMayDropItselfWhileItIsTold) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  std::unique_ptr<Subscription> own;
+  std::promise<void> told;
+  own = hub->watch(kube::kConfigMaps, "", {.version = std::to_string(hub->revision())},
+                   {[&](const std::vector<WatchEvent>&) {
+                      own.reset();
+                      told.set_value();
+                    },
+                    [](const std::optional<Error>&) {}})
+            .value();
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  ASSERT_EQ(told.get_future().wait_for(kPatience), std::future_status::ready);
+  ASSERT_TRUE(hub->call(create(config("b"))).ok());
+}
+
+TEST(HubTest, DryRunsLeaveNothing) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  const int64_t revision = hub->revision();
+  kube::Request request = create(config("a"));
+  request.options.dry_run = true;
+  Result<Answer> answer = hub->call(request);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(kube::name_of(*answer->object), "a");
+  EXPECT_EQ(kube::version_of(*answer->object), 0);
+  EXPECT_EQ(hub->revision(), revision);
+  EXPECT_TRUE(contents(*hub).empty());
+}
+
+TEST(HubTest, ManyThreadsAtOnce) {
+  for (bool durable : {false, true}) {
+    std::unique_ptr<Hub> hub =
+        durable ? open_fake(std::make_shared<Disk>()) : Hub::open(test_options()).value();
+    Told told;
+    auto watch = hub->watch(kube::kConfigMaps, "", {}, told.sink()).value();
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&hub, thread] {
+        for (int i = 0; i < 50; ++i) {
+          std::string name = fmt::format("t{}-{}", thread, i);
+          EXPECT_TRUE(hub->call(create(config(name))).ok());
+          EXPECT_TRUE(hub->call(get(name)).ok());
+          if (i % 2 == 0) {
+            EXPECT_TRUE(hub->call(remove(name)).ok());
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(contents(*hub).size(), 100u);
+    told.await(300);
+    int64_t last = 0;
+    for (const WatchEvent& event : told.events()) {
+      EXPECT_GT(event.revision, last);
+      last = event.revision;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::hub
