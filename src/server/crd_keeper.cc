@@ -1,0 +1,107 @@
+#include "server/crd_keeper.h"
+
+#include "kube/access.h"
+#include "server/validate_fields.h"
+
+namespace trainyard::server {
+namespace {
+
+const ApiResource& crds_of(const Registry& registry) {
+  const ApiResource* crds = registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  CHECK(crds != nullptr);
+  return *crds;
+}
+
+// The entry of the version that is stored; null when the CRD is not served.
+const ApiResource* entry_of(const Registry& registry, const json::object& crd) {
+  const json::array* versions = kube::array_at(crd, {"spec", "versions"});
+  if (versions == nullptr) return nullptr;
+  for (const json::value& version : *versions) {
+    if (!version.is_object()) continue;
+    const ApiResource* entry =
+        registry.find(kube::text_at(crd, {"spec", "group"}), kube::text_at(version.get_object(), {"name"}),
+                      kube::text_at(crd, {"spec", "names", "plural"}));
+    if (entry != nullptr && entry->from_crd) return entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<Done> CrdKeeper::start() {
+  hub::WatchSink sink{
+      .on_events =
+          [this](const std::vector<hub::WatchEvent>& events) {
+            for (const hub::WatchEvent& event : events) take(event);
+          },
+      .on_closed = [](const std::optional<Error>&) {},
+  };
+  kube::Watch query;
+  query.bookmarks = false;
+  auto subscription = hub_.watch(crds_of(registry_).storage, "", query, std::move(sink));
+  if (!subscription.ok()) return subscription.error();
+  subscription_ = std::move(subscription).value();
+  return Done{};
+}
+
+void CrdKeeper::stop() { subscription_.reset(); }
+
+void CrdKeeper::take(const hub::WatchEvent& event) {
+  switch (event.kind) {
+    case store::ChangeKind::kAdded:
+    case store::ChangeKind::kModified:
+      return serve(event.object);
+    case store::ChangeKind::kDeleted:
+      return drop(event.object);
+    case store::ChangeKind::kBookmark:
+      return;
+  }
+}
+
+void CrdKeeper::serve(const hub::Object& crd) {
+  // A CRD that is going is served until it is gone.
+  if (!registry_.put_crd(*crd).ok() || kube::is_deleting(*crd)) return;
+  admit(*crd);
+  json::object status = status_of_crd(*crd, clock_());
+  const json::object* before = kube::object_at(*crd, {"status"});
+  if (before != nullptr && *before == status) return;
+  json::object body = *crd;
+  body["status"] = std::move(status);
+  body["metadata"].get_object().erase("resourceVersion");
+  later_([this, body = std::move(body)]() mutable {
+    kube::Request request{crds_of(registry_).storage, "", kube::UpdateStatus{std::move(body)}};
+    hub_.submit(std::move(request), [](const Result<hub::Answer>&) {});
+  });
+}
+
+void CrdKeeper::drop(const hub::Object& crd) {
+  std::vector<kube::Resource> gone;
+  if (const ApiResource* entry = entry_of(registry_, *crd)) gone.push_back(entry->storage);
+  registry_.remove_crd(kube::name_of(*crd));
+  for (const kube::Resource& resource : gone) {
+    later_([this, resource] {
+      hub_.submit({resource, "", kube::DeleteCollection{}}, [](const Result<hub::Answer>&) {});
+    });
+  }
+}
+
+void CrdKeeper::admit(const json::object& crd) {
+  const ApiResource* entry = entry_of(registry_, crd);
+  if (entry == nullptr) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (!admitted_.insert(std::string(kube::name_of(crd))).second) return;
+  }
+  kube::Resource resource = entry->resource;
+  Registry& registry = registry_;
+  later_([this, resource, &registry] {
+    hub_.set_admission(
+        resource, [&registry, resource](json::object& object, const json::object*) -> Result<Done> {
+          const ApiResource* now = registry.find(resource.group, resource.version, resource.plural);
+          if (now != nullptr) prune_and_default(*now, object);
+          return Done{};
+        });
+  });
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,135 @@
+#include "server/handler.h"
+
+#include "base/match.h"
+#include "server/body.h"
+
+namespace trainyard::server {
+namespace {
+
+bool is_health(const Route& route) {
+  const auto* page = std::get_if<PagePath>(&route);
+  return page != nullptr && page->page == Page::kHealth;
+}
+
+int code_of(const Outcome& outcome) {
+  return std::visit(Match{
+                        [](const HttpResponse& response) { return response.status; },
+                        [](const StreamResponse&) { return 200; },
+                        [](const UpgradeResponse&) { return 101; },
+                    },
+                    outcome);
+}
+
+std::string verb_for_counting(const Call& call, const Route& route) {
+  if (std::holds_alternative<PagePath>(route)) return "page";
+  const auto& path = std::get<ResourcePath>(route);
+  if (!path.subresource.empty() && (call.request.websocket || path.subresource == "log")) return "connect";
+  std::string_view verb = verb_of(call.request, path, call.query());
+  return verb.empty() ? "other" : std::string(verb);
+}
+
+Objects::Run run_of(const HandlerOptions& options) {
+  if (options.run) return options.run;
+  return [](const std::function<void()>& step) { step(); };
+}
+
+}  // namespace
+
+Handler::Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodAccess* pods)
+    : options_(std::move(options)),
+      registry_(registry),
+      gate_(options_.token, options_.names),
+      pages_(registry, hub, counters_, options_.git_version),
+      objects_(hub, registry, options_.clock, run_of(options_)),
+      subresources_(objects_, gate_.tokens()),
+      pod_calls_(objects_, pods),
+      node_metrics_(hub, pods, options_.node_name, run_of(options_)) {}
+
+void Handler::handle(HttpRequest request, Respond respond) {
+  Result<Uri> uri = parse_target(request.target);
+  if (!uri.ok()) {
+    counters_.count_request("other", 400);
+    return respond(response_of(bad_request(uri.error().message)));
+  }
+  auto call = std::make_shared<Call>();
+  call->request = std::move(request);
+  call->uri = std::move(uri).value();
+  call->now = options_.clock();
+  std::optional<Route> route = route_of(call->uri.segments);
+  std::string verb = route ? verb_for_counting(*call, *route) : "other";
+  counters_.in_flight += 1;
+  call->respond = [this, verb, respond = std::move(respond)](Outcome outcome) {
+    counters_.in_flight -= 1;
+    counters_.count_request(verb, code_of(outcome));
+    respond(std::move(outcome));
+  };
+  if (auto wrong = gate_.check_address(call->request)) return refuse(call, *wrong);
+  if (route && is_health(*route)) {
+    return call->respond(pages_.handle(call->request, std::get<PagePath>(*route)));
+  }
+  std::optional<User> user = gate_.who(call->request, call->now);
+  if (!user) return refuse(call, unauthorized());
+  call->user = std::move(*user);
+  if (!route) return refuse(call, path_not_found());
+  if (counters_.in_flight > options_.in_flight_max) {
+    return refuse(call, too_many_requests("too many requests at once, try again", 1));
+  }
+  admit(call, *route);
+}
+
+void Handler::admit(const CallRef& call, const Route& route) {
+  if (const auto* page = std::get_if<PagePath>(&route)) {
+    return call->respond(pages_.handle(call->request, *page));
+  }
+  call->path = std::get<ResourcePath>(route);
+  const ResourcePath& path = call->path;
+  call->api = registry_.find(path.group, path.version, path.plural);
+  if (call->api == nullptr) return refuse(call, path_not_found());
+  const kube::Resource& resource = call->api->resource;
+  if (!resource.namespaced && !path.ns.empty()) return refuse(call, path_not_found());
+  if (resource.namespaced && path.ns.empty() && !path.name.empty()) return refuse(call, path_not_found());
+  std::optional<ObjectForm> form = pick_object_form(call->request.header("accept"));
+  // A log and a tunnel are whatever they are.
+  bool any_form = path.subresource == "log" || call->request.websocket;
+  if (!form && !any_form) return refuse(call, not_acceptable(acceptable_types()));
+  call->form = form.value_or(ObjectForm{});
+  std::optional<IncludeObject> include = include_object_of(call->query().get("includeObject"));
+  if (!include) return refuse(call, bad_request("includeObject: None, Metadata or Object is wanted"));
+  call->include = *include;
+  handle_resource(call);
+}
+
+void Handler::handle_resource(const CallRef& call) {
+  switch (call->api->backing) {
+    case Backing::kReview:
+      return review(call);
+    case Backing::kMetrics:
+      return node_metrics_.handle(call);
+    case Backing::kStored:
+      break;
+  }
+  if (call->path.subresource.empty()) return objects_.handle(call);
+  if (pod_calls_.handle(call) || subresources_.handle(call)) return;
+  if (call->api->subresource(call->path.subresource) != nullptr) {
+    return refuse(call, not_implemented(fmt::format("{}/{} is not served by trainyard", call->path.plural,
+                                                    call->path.subresource)));
+  }
+  refuse(call, path_not_found());
+}
+
+void Handler::review(const CallRef& call) {
+  if (call->request.method != "POST" || !call->path.name.empty()) {
+    return refuse(call, method_not_allowed(&call->api->resource, call->request.method));
+  }
+  OrStatus<ObjectBody> body = object_of_body(call->request);
+  if (auto* status = std::get_if<Status>(&body)) return refuse(call, *status);
+  json::object& object = std::get<ObjectBody>(body).object;
+  if (auto wrong = fit_to_path(call->api->resource, call->path.ns, "", object)) return refuse(call, *wrong);
+  auto find_user = [&](std::string_view token) { return gate_.tokens().user_of(token, call->now); };
+  Result<json::object> answered =
+      answer_review(*call->api, std::move(object), call->user, find_user, call->now);
+  if (!answered.ok()) return refuse(call, status_of(answered.error(), call->api->resource, ""));
+  answer(call, std::move(answered).value(), 201);
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,63 @@
+// Handler: from a request that was read to what is said to it. Everything of the API below
+// HTTP's own business: the gate, the pages, the resources. Thread-safe; knows no sockets.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hub/hub.h"
+#include "server/call.h"
+#include "server/counters.h"
+#include "server/gate.h"
+#include "server/node_metrics.h"
+#include "server/objects.h"
+#include "server/pages.h"
+#include "server/pod_access.h"
+#include "server/pod_calls.h"
+#include "server/subresources.h"
+
+namespace trainyard::server {
+
+struct HandlerOptions {
+  std::string token;               // REQUIRES: not empty
+  std::vector<std::string> names;  // by which requests may call us
+  std::string git_version = "v1.33.0-trainyard";
+  std::string node_name = "trainyard";
+  int64_t in_flight_max = 400;  // requests that are being answered, streams not counted
+  std::function<Time()> clock;  // REQUIRES: set
+  // Where answers are made; at once when not set.
+  Objects::Run run;
+};
+
+class Handler {
+ public:
+  // The hub, the registry and the pods outlive it. `pods` may be null: there is no node.
+  Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodAccess* pods);
+
+  // `respond` is called once, perhaps before this returns. REQUIRES: every answer has come
+  // before the handler goes.
+  void handle(HttpRequest request, Respond respond);
+
+  Counters& counters() { return counters_; }
+
+ private:
+  void admit(const CallRef& call, const Route& route);
+  void handle_resource(const CallRef& call);
+  void review(const CallRef& call);
+
+  // Fixed.
+  HandlerOptions options_;
+  Registry& registry_;
+  Gate gate_;
+  // State.
+  Counters counters_;
+  Pages pages_;
+  Objects objects_;
+  Subresources subresources_;
+  PodCalls pod_calls_;
+  NodeMetrics node_metrics_;
+};
+
+}  // namespace trainyard::server

@@ -1,0 +1,83 @@
+// The values between the transport and whoever answers: a request that was read whole, and
+// what is said to it: an answer, a stream that goes on (a watch, a log), or an agreement to
+// talk WebSocket (exec, port-forward). No sockets here, so answers are tested without any.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+
+namespace trainyard::server {
+
+inline constexpr size_t kBodyBytesMax = 3 * 1024 * 1024;  // what an API server takes
+inline constexpr size_t kHeaderBytesMax = 64 * 1024;
+inline constexpr size_t kStreamChunkBytes = 64 * 1024;  // about what one pull gives
+
+struct Header {
+  std::string name;
+  std::string value;
+  bool operator==(const Header&) const = default;
+};
+
+struct HttpRequest {
+  std::string method;  // "GET"
+  std::string target;  // path and query as they came
+  std::vector<Header> headers;
+  std::string body;
+  bool client_certificate = false;  // one that our own CA signed was shown
+  bool websocket = false;           // asks to become a WebSocket
+
+  // The first of that name, in any case; "" when there is none.
+  std::string_view header(std::string_view name) const;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::vector<Header> headers;
+  std::string body;
+};
+
+// Bytes that come over time. Thread-safe; dropping it ends whatever feeds it.
+class Stream {
+ public:
+  enum class State {
+    kOpen,    // more may come
+    kEnded,   // that was all
+    kBroken,  // cut off: the reader was too slow, or the source failed
+  };
+  virtual ~Stream() = default;
+  // Appends what there is, about kStreamChunkBytes at most. kOpen with nothing appended:
+  // nothing is there now.
+  virtual State pull(std::string& out) = 0;
+  // `wake` is called, on any thread and perhaps more than once, when a pull that gave
+  // nothing may give something now.
+  virtual void on_ready(std::function<void()> wake) = 0;
+  // How often to pull anyway; 0: `wake` tells.
+  virtual Duration poll_every() const { return Duration{0}; }
+};
+
+struct StreamResponse {
+  std::string content_type = "application/json";
+  std::shared_ptr<Stream> stream;
+  std::optional<Duration> lifetime;  // ends it properly after this long
+};
+
+class Tunnel;  // tunnel.h
+
+struct UpgradeResponse {
+  std::string subprotocol;
+  std::shared_ptr<Tunnel> tunnel;
+};
+
+using Outcome = std::variant<HttpResponse, StreamResponse, UpgradeResponse>;
+using Respond = std::function<void(Outcome)>;
+
+}  // namespace trainyard::server

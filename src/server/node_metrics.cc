@@ -1,0 +1,99 @@
+#include "server/node_metrics.h"
+
+#include <fmt/format.h>
+
+#include "kube/access.h"
+#include "server/queries.h"
+
+namespace trainyard::server {
+namespace {
+
+using kube::jview;
+
+json::object quantities(const Usage& usage) {
+  return {{"cpu", fmt::format("{}n", usage.cpu_nanocores)},
+          {"memory", fmt::format("{}Ki", usage.memory_bytes / 1024)}};
+}
+
+constexpr std::string_view kWindow = "10s";
+
+}  // namespace
+
+json::object pod_metrics(const json::object& pod, std::string_view api_version,
+                         const std::vector<ContainerUsage>& usage, Time now) {
+  json::array containers;
+  for (const ContainerUsage& one : usage) {
+    containers.push_back(json::object{{"name", one.container}, {"usage", quantities(one.usage)}});
+  }
+  json::object metadata{{"name", jview(kube::name_of(pod))}, {"namespace", jview(kube::namespace_of(pod))}};
+  if (const json::object* labels = kube::object_at(pod, {"metadata", "labels"})) metadata["labels"] = *labels;
+  metadata["creationTimestamp"] = format_rfc3339(now);
+  return {{"kind", "PodMetrics"},
+          {"apiVersion", jview(api_version)},
+          {"metadata", std::move(metadata)},
+          {"timestamp", format_rfc3339(now)},
+          {"window", jview(kWindow)},
+          {"containers", std::move(containers)}};
+}
+
+json::object node_metrics(std::string_view node, std::string_view api_version, const Usage& usage, Time now) {
+  json::object metadata{{"name", jview(node)}, {"creationTimestamp", format_rfc3339(now)}};
+  return {{"kind", "NodeMetrics"},           {"apiVersion", jview(api_version)},
+          {"metadata", std::move(metadata)}, {"timestamp", format_rfc3339(now)},
+          {"window", jview(kWindow)},        {"usage", quantities(usage)}};
+}
+
+void NodeMetrics::handle(const CallRef& call) {
+  if (call->request.method != "GET" || !call->path.subresource.empty()) {
+    return refuse(call, method_not_allowed(&call->api->resource, call->request.method));
+  }
+  if (pods_ == nullptr) return refuse(call, unavailable("no node measures anything here"));
+  if (call->path.plural == "nodes") return nodes(call);
+  pods(call);
+}
+
+void NodeMetrics::nodes(const CallRef& call) {
+  bool one = !call->path.name.empty();
+  if (one && call->path.name != node_name_)
+    return refuse(call, not_found(call->api->resource, call->path.name));
+  auto node = std::make_shared<const json::object>(
+      node_metrics(node_name_, call->api->resource.api_version(), pods_->node_usage(), call->now));
+  if (one) return answer_object(call, node);
+  Result<kube::LabelSelector> labels = labels_of_query(call->query());
+  if (!labels.ok()) return refuse(call, bad_request(labels.error().message));
+  std::vector<ObjectRef> items;
+  if (labels->matches(*node)) items.push_back(node);
+  answer_list(call, items, {});
+}
+
+void NodeMetrics::pods(const CallRef& call) {
+  kube::Request request{kube::kPods, call->path.ns, kube::List{}};
+  Result<kube::LabelSelector> labels = labels_of_query(call->query());
+  if (!labels.ok()) return refuse(call, bad_request(labels.error().message));
+  kube::List& list = std::get<kube::List>(request.verb);
+  list.labels = std::move(labels).value();
+  if (!call->path.name.empty()) list.fields.add("metadata.name", call->path.name);
+  hub_.submit(std::move(request), [this, call](Result<hub::Answer> answer) {
+    auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
+    run_([this, call, shared] {
+      if (!shared->ok())
+        return refuse(call, status_of(shared->error(), call->api->resource, call->path.name));
+      answer_pods(call, (*shared)->items);
+    });
+  });
+}
+
+void NodeMetrics::answer_pods(const CallRef& call, const std::vector<hub::Object>& all) {
+  std::vector<ObjectRef> items;
+  for (const hub::Object& pod : all) {
+    std::vector<ContainerUsage> usage = pods_->usage(std::string(kube::uid_of(*pod)));
+    if (usage.empty()) continue;
+    items.push_back(std::make_shared<const json::object>(
+        pod_metrics(*pod, call->api->resource.api_version(), usage, call->now)));
+  }
+  if (call->path.name.empty()) return answer_list(call, items, {});
+  if (items.empty()) return refuse(call, not_found(call->api->resource, call->path.name));
+  answer_object(call, items.front());
+}
+
+}  // namespace trainyard::server

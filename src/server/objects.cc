@@ -1,0 +1,264 @@
+#include "server/objects.h"
+
+#include <algorithm>
+
+#include "kube/access.h"
+#include "server/body.h"
+#include "server/event_versions.h"
+#include "server/queries.h"
+#include "server/validate_fields.h"
+#include "server/watch_stream.h"
+#include "store/metadata.h"
+
+namespace trainyard::server {
+namespace {
+
+constexpr Duration kWatchLifetime = std::chrono::minutes{40};
+
+bool is_crd(const ApiResource& api) {
+  return api.resource.group == "apiextensions.k8s.io" && api.resource.plural == "customresourcedefinitions";
+}
+
+bool is_flag_set(const Query& query, std::string_view name) {
+  Result<bool> flag = query.flag(name);
+  return flag.ok() && *flag;
+}
+
+// Strict refuses what the kind does not have, Warn (and nothing said) tells of it.
+std::optional<Status> check_fields(const CallRef& call, const json::object& body,
+                                   std::vector<std::string> problems, const std::string& validation) {
+  if (validation == "Ignore") return std::nullopt;
+  std::vector<std::string> unknown = unknown_fields(*call->api, body);
+  problems.insert(problems.end(), unknown.begin(), unknown.end());
+  if (problems.empty()) return std::nullopt;
+  if (validation == "Strict") return strict_decoding_error(*call->api, problems);
+  call->warnings.insert(call->warnings.end(), problems.begin(), problems.end());
+  return std::nullopt;
+}
+
+// As the hub keeps it: events have one form there, and every object its storage version.
+json::object stored_form(const ApiResource& api, json::object body) {
+  if (api.resource.plural == "events" && api.resource.group == "events.k8s.io") return to_core_event(body);
+  if (api.resource.version != api.storage.version) body["apiVersion"] = api.storage.api_version();
+  return body;
+}
+
+// Whether the object that a deletion answered with is no more.
+bool is_gone(const json::object& object) {
+  return !kube::is_deleting(object) || store::is_ready_to_go(object);
+}
+
+// Asked for exactly, and it is not what we have.
+bool is_past_exact(const Query& query, int64_t revision) {
+  return query.get("resourceVersionMatch") == "Exact" &&
+         query.get("resourceVersion") != std::to_string(revision);
+}
+
+struct Written {
+  json::object body;
+  kube::WriteOptions options;
+};
+
+// The body of a POST or PUT, checked.
+OrStatus<Written> written_body(const CallRef& call, std::string_view name) {
+  Result<kube::WriteOptions> options = write_options_of_query(call->query());
+  if (!options.ok()) return bad_request(options.error().message);
+  OrStatus<ObjectBody> decoded = object_of_body(call->request);
+  if (auto* status = std::get_if<Status>(&decoded)) return *status;
+  auto& body = std::get<ObjectBody>(decoded);
+  if (auto wrong = fit_to_path(call->api->resource, call->path.ns, name, body.object)) return *wrong;
+  if (auto wrong = check_fields(call, body.object, std::move(body.duplicates), options->field_validation)) {
+    return *wrong;
+  }
+  if (is_crd(*call->api)) {
+    auto served = resources_of_crd(body.object);
+    if (!served.ok()) return status_of(served.error(), call->api->resource, kube::name_of(body.object));
+  }
+  return Written{stored_form(*call->api, std::move(body.object)), std::move(options).value()};
+}
+
+}  // namespace
+
+std::string_view verb_of(const HttpRequest& request, const ResourcePath& path, const Query& query) {
+  bool one = !path.name.empty();
+  if (request.method == "GET") {
+    if (path.subresource.empty() && is_flag_set(query, "watch")) return "watch";
+    return one ? "get" : "list";
+  }
+  if (request.method == "POST") return "create";
+  if (request.method == "PUT") return "update";
+  if (request.method == "PATCH") return "patch";
+  if (request.method == "DELETE") return one ? "delete" : "deletecollection";
+  return "";
+}
+
+void Objects::handle(const CallRef& call) {
+  std::string_view verb = verb_of(call->request, call->path, call->query());
+  bool one = !call->path.name.empty();
+  bool misplaced = verb == "create" ? one : (verb == "update" || verb == "patch") && !one;
+  if (misplaced || !call->api->has_verb(verb)) {
+    return refuse(call, method_not_allowed(&call->api->resource, call->request.method));
+  }
+  if (verb == "get") return read_one(call);
+  if (verb == "list") return list(call);
+  if (verb == "watch") return watch(call);
+  if (verb == "create") return create(call);
+  if (verb == "update") return update(call, false);
+  if (verb == "patch") return patch(call, false);
+  if (verb == "delete") return remove(call);
+  remove_collection(call);
+}
+
+void Objects::handle_status(const CallRef& call) {
+  const std::string& method = call->request.method;
+  if (method == "GET") return read_one(call);
+  if (method == "PUT") return update(call, true);
+  if (method == "PATCH") return patch(call, true);
+  refuse(call, method_not_allowed(&call->api->resource, method));
+}
+
+void Objects::ask(const CallRef& call, kube::Verb verb, kube::WriteOptions options, Then then) {
+  kube::Request request{call->api->storage, call->path.ns, std::move(verb), std::move(options)};
+  hub_.submit(std::move(request), [this, call, then = std::move(then)](Result<hub::Answer> answer) {
+    auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
+    run_([call, then, shared] {
+      if (!shared->ok()) {
+        return refuse(call, status_of(shared->error(), call->api->resource, call->path.name));
+      }
+      then(call, **shared);
+    });
+  });
+}
+
+void Objects::get(const CallRef& call, Then then) {
+  if (auto ahead = too_new(call->query(), hub_.revision())) {
+    return refuse(call, version_too_large(ahead->asked, hub_.revision()));
+  }
+  ask(call, kube::Get{call->path.name}, {}, std::move(then));
+}
+
+void Objects::read_one(const CallRef& call) {
+  get(call, [](const CallRef& call, const hub::Answer& answer) { answer_object(call, answer.object); });
+}
+
+void Objects::list(const CallRef& call) {
+  Result<kube::List> query = list_of_query(*call->api, call->query());
+  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  int64_t revision = hub_.revision();
+  if (auto ahead = too_new(call->query(), revision))
+    return refuse(call, version_too_large(ahead->asked, revision));
+  if (is_past_exact(call->query(), revision)) {
+    return refuse(call, expired("the resource version asked for is not kept for lists"));
+  }
+  // A list at "not older than" any version that we gave out is the newest one.
+  query.value().version.clear();
+  ask(call, std::move(query).value(), {}, [](const CallRef& call, const hub::Answer& answer) {
+    answer_list(call, answer.items, {answer.revision, answer.continue_token, answer.remaining});
+  });
+}
+
+void Objects::watch(const CallRef& call) {
+  int64_t revision = hub_.revision();
+  Result<kube::Watch> query = watch_of_query(*call->api, call->query(), revision);
+  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  if (auto ahead = too_new(call->query(), revision))
+    return refuse(call, version_too_large(ahead->asked, revision));
+  // A watch of one object by its path is one with a selector.
+  if (!call->path.name.empty()) query.value().fields.add("metadata.name", call->path.name);
+  Duration lifetime = query->timeout_seconds > 0 ? seconds(query->timeout_seconds) : kWatchLifetime;
+  WatchView view{call->api, call->form, call->include, clock_};
+  auto stream = open_watch(hub_, call->path.ns, *query, std::move(view));
+  if (!stream.ok()) return refuse(call, status_of(stream.error(), call->api->resource, ""));
+  call->respond(StreamResponse{.content_type = std::string(content_type_of(call->form)),
+                               .stream = std::move(stream).value(),
+                               .lifetime = lifetime});
+}
+
+void Objects::create(const CallRef& call) {
+  if (call->api->resource.namespaced && call->path.ns.empty()) {
+    return refuse(call, bad_request("an object of this kind is created in a namespace"));
+  }
+  OrStatus<Written> written = written_body(call, "");
+  if (auto* status = std::get_if<Status>(&written)) return refuse(call, *status);
+  auto& [body, options] = std::get<Written>(written);
+  call->path.name = kube::name_of(body);
+  ask(call, kube::Create{std::move(body)}, std::move(options),
+      [this, dry = options.dry_run](const CallRef& call, const hub::Answer& answer) {
+        // Served before its creator hears of it.
+        if (is_crd(*call->api) && !dry) (void)registry_.put_crd(*answer.object);
+        answer_object(call, answer.object, 201);
+      });
+}
+
+void Objects::update(const CallRef& call, bool status) {
+  OrStatus<Written> written = written_body(call, call->path.name);
+  if (auto* refusal = std::get_if<Status>(&written)) return refuse(call, *refusal);
+  auto& [body, options] = std::get<Written>(written);
+  kube::Verb verb = kube::Update{};
+  if (status) {
+    verb = kube::UpdateStatus{std::move(body)};
+  } else {
+    verb = kube::Update{std::move(body)};
+  }
+  ask(call, std::move(verb), std::move(options), [](const CallRef& call, const hub::Answer& answer) {
+    answer_object(call, answer.object, answer.created ? 201 : 200);
+  });
+}
+
+void Objects::patch(const CallRef& call, bool status) {
+  Result<kube::WriteOptions> options = write_options_of_query(call->query());
+  if (!options.ok()) return refuse(call, bad_request(options.error().message));
+  OrStatus<PatchBody> decoded = patch_of_body(call->request, call->api->built_in);
+  if (auto* refusal = std::get_if<Status>(&decoded)) return refuse(call, *refusal);
+  auto& body = std::get<PatchBody>(decoded);
+  bool apply = body.kind == kube::PatchKind::kApply;
+  if (apply && options->field_manager.empty()) {
+    return refuse(call, bad_request("fieldManager: is required for apply patch"));
+  }
+  if (apply) {
+    auto wrong = fit_to_path(call->api->resource, call->path.ns, call->path.name, body.patch.get_object());
+    if (wrong) return refuse(call, *wrong);
+    body.patch = stored_form(*call->api, std::move(body.patch.get_object()));
+  }
+  if (apply || body.kind == kube::PatchKind::kMerge) {
+    auto wrong =
+        check_fields(call, body.patch.get_object(), std::move(body.duplicates), options->field_validation);
+    if (wrong) return refuse(call, *wrong);
+  }
+  kube::Patch verb{call->path.name, body.kind, std::move(body.patch), status};
+  ask(call, std::move(verb), std::move(options).value(), [](const CallRef& call, const hub::Answer& answer) {
+    answer_object(call, answer.object, answer.created ? 201 : 200);
+  });
+}
+
+void Objects::remove(const CallRef& call) {
+  OrStatus<ObjectBody> body = ObjectBody{};
+  if (!call->request.body.empty()) body = object_of_body(call->request);
+  if (auto* status = std::get_if<Status>(&body)) return refuse(call, *status);
+  Result<DeleteQuery> query = delete_of_query(call->query(), &std::get<ObjectBody>(body).object);
+  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  kube::WriteOptions options{.dry_run = query->dry_run};
+  ask(call, kube::Delete{call->path.name, query->options}, options,
+      [this, dry = query->dry_run](const CallRef& call, const hub::Answer& answer) {
+        const json::object& object = *answer.object;
+        if (!is_gone(object)) return answer_object(call, answer.object);
+        if (is_crd(*call->api) && !dry) registry_.remove_crd(call->path.name);
+        refuse(call, deleted(call->api->resource, call->path.name, kube::uid_of(object)));
+      });
+}
+
+void Objects::remove_collection(const CallRef& call) {
+  OrStatus<ObjectBody> body = ObjectBody{};
+  if (!call->request.body.empty()) body = object_of_body(call->request);
+  if (auto* status = std::get_if<Status>(&body)) return refuse(call, *status);
+  Result<DeleteQuery> query = delete_of_query(call->query(), &std::get<ObjectBody>(body).object);
+  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  Result<kube::LabelSelector> labels = labels_of_query(call->query());
+  if (!labels.ok()) return refuse(call, bad_request(labels.error().message));
+  Result<kube::FieldSelector> fields = fields_of_query(*call->api, call->query());
+  if (!fields.ok()) return refuse(call, bad_request(fields.error().message));
+  ask(call, kube::DeleteCollection{*labels, *fields, query->options}, {.dry_run = query->dry_run},
+      [](const CallRef& call, const hub::Answer&) { refuse(call, deleted(call->api->resource, "", "")); });
+}
+
+}  // namespace trainyard::server

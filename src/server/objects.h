@@ -1,0 +1,52 @@
+// The verbs on objects that the hub keeps: get, list, watch, create, update, patch, delete,
+// deletecollection. Each understands one call, asks the hub and answers in the form that
+// the client wants. Thread-safe.
+#pragma once
+
+#include <functional>
+
+#include "hub/hub.h"
+#include "server/call.h"
+
+namespace trainyard::server {
+
+class Objects {
+ public:
+  // `run` carries a step out where answers are made; it may do so at once.
+  using Run = std::function<void(std::function<void()>)>;
+  using Then = std::function<void(const CallRef& call, const hub::Answer& answer)>;
+
+  Objects(hub::Hub& hub, Registry& registry, std::function<Time()> clock, Run run)
+      : hub_(hub), registry_(registry), clock_(std::move(clock)), run_(std::move(run)) {}
+
+  // What the method and path of a call without a subresource ask for.
+  void handle(const CallRef& call);
+  // GET, PUT and PATCH of an object's status.
+  void handle_status(const CallRef& call);
+
+  // Asks the hub; an error is answered, anything else is given to `then`.
+  void ask(const CallRef& call, kube::Verb verb, kube::WriteOptions options, Then then);
+  // The object in the call's path.
+  void get(const CallRef& call, Then then);
+
+ private:
+  void read_one(const CallRef& call);
+  void list(const CallRef& call);
+  void watch(const CallRef& call);
+  void create(const CallRef& call);
+  void update(const CallRef& call, bool status);
+  void patch(const CallRef& call, bool status);
+  void remove(const CallRef& call);
+  void remove_collection(const CallRef& call);
+
+  hub::Hub& hub_;
+  Registry& registry_;
+  std::function<Time()> clock_;
+  Run run_;
+};
+
+// "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"; "" for
+// a method that the API does not have.
+std::string_view verb_of(const HttpRequest& request, const ResourcePath& path, const Query& query);
+
+}  // namespace trainyard::server

@@ -1,0 +1,119 @@
+#include "server/pod_calls.h"
+
+#include "kube/access.h"
+#include "server/exec_tunnel.h"
+#include "server/forward_tunnel.h"
+#include "server/log_stream.h"
+#include "server/pod_queries.h"
+#include "server/spdy_tunnel.h"
+#include "server/text.h"
+
+namespace trainyard::server {
+namespace {
+
+PodRef ref_of(const json::object& pod, std::string container) {
+  return {.ns = std::string(kube::namespace_of(pod)),
+          .name = std::string(kube::name_of(pod)),
+          .uid = std::string(kube::uid_of(pod)),
+          .container = std::move(container)};
+}
+
+// What is wrong with a question about a pod is a bad request, not an invalid object.
+Status pod_status(const CallRef& call, const Error& error) {
+  if (error.kind == ErrorKind::kInvalid) return bad_request(error.message);
+  return status_of(error, call->api->resource, call->path.name);
+}
+
+// Why a request that wants a tunnel cannot have one; nullopt when it is a WebSocket.
+std::optional<Status> check_websocket(const CallRef& call) {
+  if (call->request.websocket) return std::nullopt;
+  if (!call->request.header("upgrade").empty()) {
+    return bad_request(
+        fmt::format("an upgrade to {} is not served: use a client that speaks WebSocket, such as "
+                    "kubectl 1.31 or later",
+                    kube::shown(call->request.header("upgrade"))));
+  }
+  return bad_request("Upgrade request required");
+}
+
+std::optional<Status> check_running(const json::object& pod) {
+  std::string_view phase = kube::text_at(pod, {"status", "phase"});
+  if (phase != "Succeeded" && phase != "Failed") return std::nullopt;
+  return bad_request(
+      fmt::format("cannot exec into a container in a completed pod; current phase is {}", phase));
+}
+
+}  // namespace
+
+bool PodCalls::handle(const CallRef& call) {
+  if (!call->path.group.empty() || call->path.plural != "pods" || !call->path.rest.empty()) return false;
+  const std::string& name = call->path.subresource;
+  bool ours = name == "log" || name == "exec" || name == "attach" || name == "portforward";
+  if (!ours) return false;
+  if (pods_ == nullptr) return refuse(call, unavailable("no node runs pods here")), true;
+  bool fits = call->request.method == "GET" || (name != "log" && call->request.method == "POST");
+  if (!fits) return refuse(call, method_not_allowed(&call->api->resource, call->request.method)), true;
+  if (name == "log") return log(call), true;
+  if (std::optional<Status> wrong = check_websocket(call)) return refuse(call, *wrong), true;
+  if (name == "portforward") return port_forward(call), true;
+  return exec(call, name == "attach"), true;
+}
+
+void PodCalls::log(const CallRef& call) {
+  Result<LogQuery> query = log_of_query(call->query(), call->now);
+  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  objects_.get(call, [this, query = *query](const CallRef& call, const hub::Answer& answered) {
+    const json::object& pod = *answered.object;
+    Result<std::string> container = container_of(pod, call->query().get("container"));
+    if (!container.ok()) return refuse(call, bad_request(container.error().message));
+    Result<std::unique_ptr<LogReader>> reader = pods_->logs(ref_of(pod, *container), query);
+    if (!reader.ok()) return refuse(call, pod_status(call, reader.error()));
+    call->respond(StreamResponse{.content_type = "text/plain; charset=utf-8",
+                                 .stream = log_stream(std::move(reader).value())});
+  });
+}
+
+void PodCalls::exec(const CallRef& call, bool attach) {
+  Result<ExecQuery> query = exec_of_query(call->query(), attach);
+  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  std::optional<ChosenChannel> channel = pick_channel(call->request.header("sec-websocket-protocol"));
+  if (!channel) return refuse(call, bad_request("v5.channel.k8s.io or v4.channel.k8s.io must be offered"));
+  objects_.get(
+      call, [this, query = *query, channel = *channel](const CallRef& call, const hub::Answer& answered) {
+        const json::object& pod = *answered.object;
+        Result<std::string> container = container_of(pod, call->query().get("container"));
+        if (!container.ok()) return refuse(call, bad_request(container.error().message));
+        if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
+        Result<std::unique_ptr<ExecSession>> session = pods_->exec(ref_of(pod, *container), query);
+        if (!session.ok()) return refuse(call, pod_status(call, session.error()));
+        call->respond(UpgradeResponse{.subprotocol = channel.name,
+                                      .tunnel = exec_tunnel(std::move(session).value(), channel.protocol)});
+      });
+}
+
+void PodCalls::port_forward(const CallRef& call) {
+  std::string_view offered = call->request.header("sec-websocket-protocol");
+  bool tunnelled = offers(offered, kTunnelledPortForward);
+  std::optional<ChosenChannel> channel = pick_channel(offered);
+  if (!tunnelled && !channel) {
+    return refuse(call, bad_request("SPDY/3.1+portforward.k8s.io or v4.channel.k8s.io must be offered"));
+  }
+  Result<std::vector<int>> ports = std::vector<int>();
+  if (!tunnelled) ports = ports_of_query(call->query());
+  if (!ports.ok()) return refuse(call, bad_request(ports.error().message));
+  objects_.get(call,
+               [this, tunnelled, channel, ports = *ports](const CallRef& call, const hub::Answer& answered) {
+                 const json::object& pod = *answered.object;
+                 if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
+                 PodAccess* pods = pods_;
+                 PodRef ref = ref_of(pod, "");
+                 Connect connect = [pods, ref](int port) { return pods->connect(ref, port); };
+                 if (tunnelled) {
+                   return call->respond(
+                       UpgradeResponse{std::string(kTunnelledPortForward), spdy_tunnel(std::move(connect))});
+                 }
+                 call->respond(UpgradeResponse{channel->name, forward_tunnel(std::move(connect), ports)});
+               });
+}
+
+}  // namespace trainyard::server

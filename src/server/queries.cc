@@ -1,0 +1,262 @@
+#include "server/queries.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "kube/access.h"
+
+namespace trainyard::server {
+namespace {
+
+constexpr size_t kFieldManagerLengthMax = 128;
+
+Error bad(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
+
+struct FieldName {
+  std::string_view label;  // in the query
+  std::string_view path;   // in the object
+};
+
+constexpr FieldName kPodFields[] = {
+    {"spec.nodeName", ""},    {"spec.restartPolicy", ""},       {"spec.schedulerName", ""},
+    {"spec.hostNetwork", ""}, {"spec.serviceAccountName", ""},  {"status.phase", ""},
+    {"status.podIP", ""},     {"status.nominatedNodeName", ""}, {"status.podIPs", "status.podIP"},
+};
+constexpr FieldName kEventFields[] = {
+    {"involvedObject.kind", ""},
+    {"involvedObject.namespace", ""},
+    {"involvedObject.name", ""},
+    {"involvedObject.uid", ""},
+    {"involvedObject.apiVersion", ""},
+    {"involvedObject.resourceVersion", ""},
+    {"involvedObject.fieldPath", ""},
+    {"reason", ""},
+    {"reportingComponent", ""},
+    {"source", "source.component"},
+    {"type", ""},
+};
+constexpr FieldName kNewEventFields[] = {
+    {"regarding.kind", "involvedObject.kind"},
+    {"regarding.namespace", "involvedObject.namespace"},
+    {"regarding.name", "involvedObject.name"},
+    {"regarding.uid", "involvedObject.uid"},
+    {"regarding.apiVersion", "involvedObject.apiVersion"},
+    {"regarding.resourceVersion", "involvedObject.resourceVersion"},
+    {"regarding.fieldPath", "involvedObject.fieldPath"},
+    {"reason", ""},
+    {"reportingController", "reportingComponent"},
+    {"type", ""},
+};
+constexpr FieldName kNamespaceFields[] = {{"status.phase", ""}};
+constexpr FieldName kSecretFields[] = {{"type", ""}};
+constexpr FieldName kNodeFields[] = {{"spec.unschedulable", ""}};
+constexpr FieldName kJobFields[] = {{"status.successful", "status.succeeded"}};
+
+std::span<const FieldName> fields_of(const kube::Resource& resource) {
+  if (resource.plural == "events") {
+    return resource.group.empty() ? std::span<const FieldName>(kEventFields) : kNewEventFields;
+  }
+  if (resource.group == "batch" && resource.plural == "jobs") return kJobFields;
+  if (!resource.group.empty()) return {};
+  if (resource.plural == "pods") return kPodFields;
+  if (resource.plural == "namespaces") return kNamespaceFields;
+  if (resource.plural == "secrets") return kSecretFields;
+  if (resource.plural == "nodes") return kNodeFields;
+  return {};
+}
+
+// "" when objects cannot be selected by it.
+std::string_view path_of_field(const kube::Resource& resource, std::string_view label) {
+  if (label == "metadata.name") return label;
+  if (label == "metadata.namespace" && resource.namespaced) return label;
+  for (const FieldName& field : fields_of(resource)) {
+    if (field.label == label) return field.path.empty() ? field.label : field.path;
+  }
+  return {};
+}
+
+std::string term_text(std::string_view path, const kube::FieldSelector::Term& term) {
+  kube::FieldSelector one;
+  one.add(path, term.value);
+  std::string text = one.to_string();
+  if (!term.equal) text.insert(path.size(), "!");
+  return text;
+}
+
+Result<bool> dry_run_of(const std::vector<std::string>& values) {
+  for (const std::string& value : values) {
+    if (value != "All") return bad(fmt::format("dryRun: \"All\" is wanted, not \"{}\"", kube::shown(value)));
+  }
+  return !values.empty();
+}
+
+bool is_version(std::string_view text) {
+  return text.find_first_not_of("0123456789") == std::string_view::npos && text.size() <= 18;
+}
+
+Result<kube::Propagation> propagation_of(std::string_view text) {
+  for (kube::Propagation value :
+       {kube::Propagation::kBackground, kube::Propagation::kForeground, kube::Propagation::kOrphan}) {
+    if (kube::name_of(value) == text) return value;
+  }
+  return bad("propagationPolicy: Foreground, Background or Orphan is wanted");
+}
+
+Result<Done> take_delete_body(const json::object& body, DeleteQuery& out) {
+  out.options.uid = kube::text_at(body, {"preconditions", "uid"});
+  out.options.version = kube::text_at(body, {"preconditions", "resourceVersion"});
+  if (const json::value* grace = kube::find(body, {"gracePeriodSeconds"}); grace && !grace->is_null()) {
+    out.options.grace_seconds = kube::as_whole(*grace);
+    if (!out.options.grace_seconds) return bad("gracePeriodSeconds: a whole number is wanted");
+  }
+  if (kube::bool_at(body, {"orphanDependents"}).value_or(false)) {
+    out.options.propagation = kube::Propagation::kOrphan;
+  }
+  std::string_view policy = kube::text_at(body, {"propagationPolicy"});
+  if (!policy.empty()) {
+    Result<kube::Propagation> propagation = propagation_of(policy);
+    if (!propagation.ok()) return propagation.error();
+    out.options.propagation = *propagation;
+  }
+  std::vector<std::string> dry_run;
+  if (const json::array* list = kube::array_at(body, {"dryRun"})) {
+    for (const json::value& value : *list) {
+      dry_run.emplace_back(value.is_string() ? kube::view(value.get_string()) : "?");
+    }
+  }
+  Result<bool> dry = dry_run_of(dry_run);
+  if (!dry.ok()) return dry.error();
+  out.dry_run = *dry;
+  return Done{};
+}
+
+}  // namespace
+
+Result<kube::LabelSelector> labels_of_query(const Query& query) {
+  return kube::LabelSelector::parse(query.get("labelSelector"));
+}
+
+Result<kube::FieldSelector> fields_of_query(const ApiResource& resource, const Query& query) {
+  Result<kube::FieldSelector> asked = kube::FieldSelector::parse(query.get("fieldSelector"));
+  if (!asked.ok()) return asked;
+  std::string text;
+  for (const kube::FieldSelector::Term& term : asked->terms()) {
+    std::string_view path = path_of_field(resource.resource, term.path);
+    if (path.empty()) return bad(fmt::format("field label not supported: {}", kube::shown(term.path)));
+    text += (text.empty() ? "" : ",") + term_text(path, term);
+  }
+  return kube::FieldSelector::parse(text);
+}
+
+Result<kube::List> list_of_query(const ApiResource& resource, const Query& query) {
+  kube::List list;
+  Result<kube::LabelSelector> labels = labels_of_query(query);
+  if (!labels.ok()) return labels.error();
+  list.labels = std::move(labels).value();
+  Result<kube::FieldSelector> fields = fields_of_query(resource, query);
+  if (!fields.ok()) return fields.error();
+  list.fields = std::move(fields).value();
+  Result<std::optional<int64_t>> limit = query.number("limit");
+  if (!limit.ok()) return limit.error();
+  list.limit = std::max<int64_t>(0, limit->value_or(0));
+  list.continue_token = query.get("continue");
+  list.version = query.get("resourceVersion");
+  if (!is_version(list.version)) return bad("resourceVersion: a number is wanted");
+  std::string_view match = query.get("resourceVersionMatch");
+  if (!match.empty() && match != "Exact" && match != "NotOlderThan") {
+    return bad("resourceVersionMatch: Exact or NotOlderThan is wanted");
+  }
+  if (!match.empty() && list.version.empty()) {
+    return bad("resourceVersionMatch is forbidden unless resourceVersion is provided");
+  }
+  if (!list.continue_token.empty() && !list.version.empty() && list.version != "0") {
+    return bad("specifying resource version is not allowed when using continue");
+  }
+  return list;
+}
+
+Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& query, int64_t revision) {
+  kube::Watch watch;
+  Result<kube::LabelSelector> labels = labels_of_query(query);
+  if (!labels.ok()) return labels.error();
+  watch.labels = std::move(labels).value();
+  Result<kube::FieldSelector> fields = fields_of_query(resource, query);
+  if (!fields.ok()) return fields.error();
+  watch.fields = std::move(fields).value();
+  watch.version = query.get("resourceVersion");
+  if (!is_version(watch.version)) return bad("resourceVersion: a number is wanted");
+  Result<bool> bookmarks = query.flag("allowWatchBookmarks");
+  if (!bookmarks.ok()) return bookmarks.error();
+  watch.bookmarks = *bookmarks;
+  Result<std::optional<int64_t>> timeout = query.number("timeoutSeconds");
+  if (!timeout.ok()) return timeout.error();
+  watch.timeout_seconds = std::max<int64_t>(0, timeout->value_or(0));
+  Result<bool> initial = query.flag("sendInitialEvents");
+  if (!initial.ok()) return initial.error();
+  if (query.has("sendInitialEvents")) {
+    if (query.get("resourceVersionMatch") != "NotOlderThan") {
+      return bad("sendInitialEvents needs resourceVersionMatch=NotOlderThan");
+    }
+    watch.send_initial_events = *initial;
+    // What is here now is not older than any version that was ever given out.
+    if (*initial) watch.version.clear();
+    if (!*initial && (watch.version.empty() || watch.version == "0"))
+      watch.version = std::to_string(revision);
+  } else if (query.has("resourceVersionMatch")) {
+    return bad("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  }
+  return watch;
+}
+
+Result<kube::WriteOptions> write_options_of_query(const Query& query) {
+  kube::WriteOptions options;
+  Result<bool> dry = dry_run_of(query.all("dryRun"));
+  if (!dry.ok()) return dry.error();
+  options.dry_run = *dry;
+  options.field_manager = query.get("fieldManager");
+  if (options.field_manager.size() > kFieldManagerLengthMax) {
+    return bad(fmt::format("fieldManager: at most {} bytes", kFieldManagerLengthMax));
+  }
+  options.field_validation = query.get("fieldValidation");
+  const std::string& validation = options.field_validation;
+  if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {
+    return bad("fieldValidation: Ignore, Warn or Strict is wanted");
+  }
+  Result<bool> force = query.flag("force");
+  if (!force.ok()) return force.error();
+  options.force = *force;
+  return options;
+}
+
+Result<DeleteQuery> delete_of_query(const Query& query, const json::object* body) {
+  DeleteQuery out;
+  if (body != nullptr) {
+    Result<Done> taken = take_delete_body(*body, out);
+    if (!taken.ok()) return taken.error();
+  }
+  Result<bool> orphan = query.flag("orphanDependents");
+  if (!orphan.ok()) return orphan.error();
+  if (*orphan) out.options.propagation = kube::Propagation::kOrphan;
+  if (query.has("propagationPolicy")) {
+    Result<kube::Propagation> propagation = propagation_of(query.get("propagationPolicy"));
+    if (!propagation.ok()) return propagation.error();
+    out.options.propagation = *propagation;
+  }
+  Result<std::optional<int64_t>> grace = query.number("gracePeriodSeconds");
+  if (!grace.ok()) return grace.error();
+  if (grace->has_value()) out.options.grace_seconds = **grace;
+  if (out.options.grace_seconds.value_or(0) < 0) return bad("gracePeriodSeconds: must not be negative");
+  Result<bool> dry = dry_run_of(query.all("dryRun"));
+  if (!dry.ok()) return dry.error();
+  out.dry_run = out.dry_run || *dry;
+  return out;
+}
+
+std::optional<TooNew> too_new(const Query& query, int64_t revision) {
+  Result<std::optional<int64_t>> asked = query.number("resourceVersion");
+  if (!asked.ok() || asked->value_or(0) <= revision) return std::nullopt;
+  return TooNew{**asked};
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,172 @@
+#include "server/server.h"
+
+#include <fmt/format.h>
+#include <openssl/ssl.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "server/connection.h"
+#include "server/crd_keeper.h"
+#include "server/handler.h"
+
+namespace trainyard::server {
+namespace {
+
+namespace net = boost::asio;
+using tcp = net::ip::tcp;
+
+// Throws what Boost throws; the caller turns it into an Error.
+void set_up(net::ssl::context& tls, const TlsFiles& files) {
+  tls.set_options(net::ssl::context::default_workarounds | net::ssl::context::no_compression);
+  SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
+  // Sessions are not resumed: nobody would gain, and client certificates would need care.
+  SSL_CTX_set_session_cache_mode(tls.native_handle(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(tls.native_handle(), SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(tls.native_handle(), 0);
+  tls.use_certificate_chain(net::buffer(files.server.certificate));
+  tls.use_private_key(net::buffer(files.server.key), net::ssl::context::pem);
+  // A client may show a certificate; one that is not ours ends the handshake.
+  tls.add_certificate_authority(net::buffer(files.ca_certificate));
+  tls.set_verify_mode(net::ssl::verify_peer);
+}
+
+HandlerOptions handler_options(const ServerOptions& options, net::io_context& io) {
+  std::vector<std::string> names = own_names();
+  names.insert(names.end(), options.more_names.begin(), options.more_names.end());
+  names.push_back(options.address);
+  return {.token = options.tls.token,
+          .names = std::move(names),
+          .git_version = options.git_version,
+          .node_name = options.node_name,
+          .in_flight_max = options.limits.in_flight_max,
+          .clock = options.clock,
+          .run = [&io](std::function<void()> step) { net::dispatch(io, std::move(step)); }};
+}
+
+class TlsServer final : public Server {
+ public:
+  TlsServer(ServerOptions options, hub::Hub& hub, Registry& registry, PodAccess* pods)
+      : options_(std::move(options)),
+        acceptor_(net::make_strand(io_)),
+        handler_(handler_options(options_, io_), hub, registry, pods),
+        crds_(hub, registry, options_.clock,
+              [this](std::function<void()> step) { net::post(io_, std::move(step)); }),
+        work_(net::make_work_guard(io_)) {
+    set_up(tls_, options_.tls);
+  }
+  ~TlsServer() override { stop(); }
+
+  Result<Done> open() {
+    boost::system::error_code failed;
+    net::ip::address address = net::ip::make_address(options_.address, failed);
+    if (failed) return Error{ErrorKind::kInvalid, fmt::format("{} is no address", options_.address)};
+    tcp::endpoint endpoint(address, options_.port);
+    acceptor_.open(endpoint.protocol(), failed);
+    if (!failed) acceptor_.set_option(tcp::acceptor::reuse_address(true), failed);
+    if (!failed) acceptor_.bind(endpoint, failed);
+    if (!failed) acceptor_.listen(tcp::acceptor::max_listen_connections, failed);
+    if (failed) {
+      return Error{ErrorKind::kUnavailable, fmt::format("cannot listen on {}:{}: {}", options_.address,
+                                                        options_.port, failed.message())};
+    }
+    port_ = acceptor_.local_endpoint().port();
+    Result<Done> following = crds_.start();
+    if (!following.ok()) return following;
+    accept();
+    for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
+    return Done{};
+  }
+
+  uint16_t port() const override { return port_; }
+  std::string url() const override {
+    bool v6 = options_.address.find(':') != std::string::npos;
+    return fmt::format("https://{}{}{}:{}", v6 ? "[" : "", options_.address, v6 ? "]" : "", port_);
+  }
+
+  void stop() override {
+    std::call_once(stopped_, [this] {
+      crds_.stop();
+      net::post(acceptor_.get_executor(), [this] {
+        boost::system::error_code ignored;
+        acceptor_.close(ignored);
+      });
+      {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+        for (auto& [id, connection] : connections_) connection->stop();
+      }
+      work_.reset();
+      for (std::thread& thread : threads_) thread.join();
+    });
+  }
+
+ private:
+  void accept() {
+    acceptor_.async_accept(net::make_strand(io_),
+                           [this](boost::system::error_code error, tcp::socket socket) {
+                             if (!acceptor_.is_open()) return;
+                             if (!error) take(std::move(socket));
+                             accept();
+                           });
+  }
+
+  void take(tcp::socket socket) {
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    std::lock_guard lock(mutex_);
+    // Over the limit the socket is closed as it goes out of scope.
+    if (stopping_ || static_cast<int64_t>(connections_.size()) >= options_.limits.connections_max) return;
+    uint64_t id = ++last_id_;
+    connections_[id] = serve(std::move(socket), tls_, handler_, options_.limits, [this, id] { forget(id); });
+  }
+
+  void forget(uint64_t id) {
+    std::shared_ptr<LiveConnection> last;
+    std::lock_guard lock(mutex_);
+    auto found = connections_.find(id);
+    if (found == connections_.end()) return;
+    last = std::move(found->second);
+    connections_.erase(found);
+  }
+
+  // Fixed. The order matters: what is below uses what is above.
+  ServerOptions options_;
+  net::io_context io_;
+  net::ssl::context tls_{net::ssl::context::tls_server};
+  tcp::acceptor acceptor_;
+  Handler handler_;
+  CrdKeeper crds_;
+  net::executor_work_guard<net::io_context::executor_type> work_;
+  uint16_t port_ = 0;
+  std::vector<std::thread> threads_;
+  // State.
+  std::once_flag stopped_;
+  std::mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<LiveConnection>> connections_;
+  uint64_t last_id_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options, hub::Hub& hub, Registry& registry,
+                                              PodAccess* pods) {
+  try {
+    auto server = std::make_unique<TlsServer>(std::move(options), hub, registry, pods);
+    Result<Done> opened = server->open();
+    if (!opened.ok()) return opened.error();
+    return std::unique_ptr<Server>(std::move(server));
+  } catch (const boost::system::system_error& error) {
+    return Error{ErrorKind::kInvalid, fmt::format("the certificates cannot be used: {}", error.what())};
+  }
+}
+
+}  // namespace trainyard::server

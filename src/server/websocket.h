@@ -1,0 +1,31 @@
+// The WebSocket that a connection becomes for exec, attach and port-forward. Internal to the
+// transport: includes Beast.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <functional>
+#include <memory>
+
+#include "server/http.h"
+
+namespace trainyard::server {
+
+using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
+using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
+
+class WebSocketSession {
+ public:
+  virtual ~WebSocketSession() = default;
+  // Agrees to the upgrade and carries messages until one side ends. On the stream's strand.
+  virtual boost::asio::awaitable<void> run(BeastRequest request) = 0;
+  // Closes soon; on the stream's strand.
+  virtual void stop() = 0;
+};
+
+std::shared_ptr<WebSocketSession> websocket_session(TlsStream stream, UpgradeResponse upgrade);
+
+}  // namespace trainyard::server
