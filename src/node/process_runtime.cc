@@ -99,7 +99,7 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
   for (const ContainerPlan& plan : containers) {
     const std::string& name = plan.id.container;
     for (const Mount& mount : plan.mounts) {
-      if (mount.source == mount.target) continue;
+      if (mount.source == mount.target || mount.source == plan.termination_file) continue;
       if (mount.memory) {
         say(fmt::format("container {}: {} is the machine's own, without the volume's size limit", name,
                         mount.target));

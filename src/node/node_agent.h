@@ -1,0 +1,156 @@
+// Node::Agent: the node's thread and all that belongs to it. Its state is touched by that
+// thread alone; others send it tasks (post, ask).
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "client/cache.h"
+#include "client/watcher.h"
+#include "node/checks.h"
+#include "node/devices.h"
+#include "node/node.h"
+#include "node/node_object.h"
+#include "node/pod_machine.h"
+#include "node/pod_recorder.h"
+#include "node/volumes.h"
+
+namespace trainyard::node {
+
+class Node::Agent {
+ public:
+  Agent(NodeOptions options, client::Client& client, client::WatchSource& watches, Runtime& runtime);
+  ~Agent();
+
+  void start();
+  void stop(bool keep_pods);
+
+  // Runs on the node's thread, later.
+  void post(std::function<void()> task);
+  // The same, and waits for the answer; the fallback when the node does not run.
+  template <typename T>
+  T ask(std::function<T()> question, T fallback);
+
+  const NodeOptions& options() const { return options_; }
+  Runtime& runtime() { return runtime_; }
+  // On the node's thread.
+  Result<ContainerId> running_container(const PodRef& pod);
+  std::map<std::string, UsageRate> usage(const std::string& pod_uid);
+  std::vector<std::string> cannot_honour(const json::object& pod);
+  UsageRate machine_usage();
+
+ private:
+  // One pod on this node.
+  struct Entry {
+    Object pod;  // as last seen or written, whichever is newer
+    PodMachine machine;
+    std::vector<VolumePlan> volumes;
+    std::string ip;
+    std::map<ContainerId, std::string> last_words;
+    bool dirty = true;
+    std::optional<Time> wake;
+    bool finished = false;  // the runtime holds nothing of it any more
+    bool admitted = false;
+    std::map<std::string, std::string> hosts;  // as last told to the runtime
+  };
+  // A stream of objects that is followed.
+  struct Follow {
+    client::Watcher watcher;
+    client::Cache cache;
+    std::unique_ptr<client::OpenWatch> open;
+    uint64_t generation = 0;
+  };
+  struct Sample {
+    Time at;
+    int64_t cpu_nanos = 0;
+    int64_t rate = 0;
+  };
+
+  void run();
+  void turn();
+  void wait(std::optional<Time> until);
+  std::optional<Time> next_wake() const;
+
+  // Streams.
+  void follow_all(Time now);
+  void follow(size_t stream, Time now);
+  void take_in(size_t stream, const std::vector<client::Output>& outputs, Time now);
+  void see_pod(const Object& before, const Object& after);
+
+  // Pods (node_pods.cc).
+  void adopt();
+  void step_pods(Time now);
+  void step(const std::string& uid, Entry& entry, Time now);
+  bool admit(Entry& entry, Time now);
+  PodView view_of(Entry& entry, const std::vector<ContainerStatus>& containers, Time now);
+  void read_last_words(Entry& entry, const ContainerStatus& status);
+  void carry_out(Entry& entry, const Action& action, Time now);
+  void prepare(Entry& entry, Time now);
+  void start_container(Entry& entry, const StartContainer& what, Time now);
+  Result<ContainerPlan> plan_start(Entry& entry, const StartContainer& what, std::string& reason);
+  Result<Around> around_of(const Entry& entry);
+  Result<Done> bind_claims(const Entry& entry);
+  bool write_status(Entry& entry, json::object status, Time now);
+  void finish(const std::string& uid, Entry& entry);
+  void drop(const std::string& uid);
+  void tell_hosts();
+  void tell(const Entry& entry, const PodEvent& event, Time now);
+  std::vector<ContainerStatus> containers_of_pod(const std::string& uid) const;
+
+  // The Node object (node_agent.cc).
+  void keep_registered(Time now);
+
+  // Fixed.
+  const NodeOptions options_;
+  client::Client& client_;
+  client::WatchSource& watches_;
+  Runtime& runtime_;
+  const Volumes volumes_;
+  const LogFolder logs_;
+  MachineFacts facts_;
+  // Shared with other threads.
+  std::mutex mutex_;
+  std::deque<std::function<void()>> tasks_;
+  Fd wake_fd_;
+  bool stopping_ = false;
+  bool keep_pods_ = true;
+  std::thread thread_;
+  // State.
+  std::vector<Follow> streams_;           // pods, services
+  std::map<std::string, Entry> entries_;  // by uid
+  std::set<std::string> gone_;
+  std::map<std::string, std::vector<ContainerStatus>> seen_;  // by pod's uid
+  Checks checks_;
+  PodRecorder recorder_;
+  DeviceLedger devices_;
+  std::map<ContainerId, Sample> samples_;
+  bool adopted_ = false;
+  bool hosts_dirty_ = false;
+  bool registered_ = false;
+  Time next_lease_;
+  std::pair<int64_t, int64_t> machine_ticks_{0, 0};  // busy, all
+};
+
+template <typename T>
+T Node::Agent::ask(std::function<T()> question, T fallback) {
+  auto answer = std::make_shared<std::promise<T>>();
+  std::future<T> future = answer->get_future();
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_ || !thread_.joinable()) return fallback;
+  }
+  post([answer, question = std::move(question)] { answer->set_value(question()); });
+  answer.reset();
+  try {
+    return future.get();
+  } catch (const std::future_error&) {
+    return fallback;  // the node stopped before it came to it
+  }
+}
+
+}  // namespace trainyard::node

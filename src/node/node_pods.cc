@@ -1,0 +1,445 @@
+// What the node's thread does with its pods.
+#include "base/match.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "node/files.h"
+#include "node/hosts.h"
+#include "node/node_agent.h"
+
+namespace trainyard::node {
+
+using kube::text_at;
+
+namespace {
+
+constexpr Duration kWriteRetry{1'000};
+constexpr int kWriteTriesMax = 5;
+constexpr size_t kLastWordsMax = 4096;
+constexpr size_t kFallbackBytesMax = 2048;
+constexpr int kFallbackLinesMax = 80;
+
+bool holds_resources(const json::object& pod) {
+  std::string_view phase = text_at(pod, {"status", "phase"});
+  return phase != "Succeeded" && phase != "Failed";
+}
+
+}  // namespace
+
+// Ends what runs for pods that are no more. Only when all pods have been seen.
+void Node::Agent::adopt() {
+  adopted_ = true;
+  std::set<std::string> uids;
+  for (const std::string& uid : runtime_.pods()) uids.insert(uid);
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(options_.data_dir / "pods", error), end; !error && it != end;
+       it.increment(error)) {
+    uids.insert(it->path().filename());
+  }
+  for (const std::string& uid : uids) {
+    if (entries_.contains(uid)) continue;
+    if (runtime_.destroy(uid).ok()) volumes_.tear_down(uid);
+    devices_.release(uid);
+  }
+}
+
+void Node::Agent::step_pods(Time now) {
+  runtime_.drain_changes();
+  std::map<std::string, std::vector<ContainerStatus>> seen;
+  for (const ContainerStatus& status : runtime_.list()) seen[status.id.pod_uid].push_back(status);
+  for (CheckResult& result : checks_.poll(now)) {
+    auto found = entries_.find(result.id.pod_uid);
+    if (found == entries_.end()) continue;
+    found->second.machine.on_check(result.id.container, result.id.attempt, result.kind, result.ok,
+                                   result.words, now);
+    found->second.dirty = true;
+  }
+  auto differ = [](const std::vector<ContainerStatus>& a, const std::vector<ContainerStatus>& b) {
+    return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                       [](const ContainerStatus& x, const ContainerStatus& y) {
+                         return x.id == y.id && x.phase == y.phase && x.started == y.started;
+                       });
+  };
+  for (auto& [uid, entry] : entries_) {
+    if (differ(seen_[uid], seen[uid])) entry.dirty = true;
+  }
+  seen_ = std::move(seen);
+  for (const std::string& uid : std::exchange(gone_, {})) drop(uid);
+  for (auto& [uid, entry] : entries_) {
+    bool due = entry.wake && *entry.wake <= now;
+    if (!entry.dirty && !due) continue;
+    entry.dirty = false;
+    entry.wake.reset();
+    step(uid, entry, now);
+  }
+  tell_hosts();
+}
+
+std::vector<ContainerStatus> Node::Agent::containers_of_pod(const std::string& uid) const {
+  auto found = seen_.find(uid);
+  return found == seen_.end() ? std::vector<ContainerStatus>{} : found->second;
+}
+
+void Node::Agent::read_last_words(Entry& entry, const ContainerStatus& status) {
+  if (entry.last_words.contains(status.id)) return;
+  const json::object* container = find_container(*entry.pod, status.id.container);
+  std::filesystem::path file = options_.data_dir / "pods" / status.id.pod_uid / "termination" /
+                               fmt::format("{}.{}", status.id.container, status.id.attempt);
+  Result<std::string> words = read_whole(file);
+  std::string text = words.ok() ? words->substr(0, kLastWordsMax) : "";
+  bool fall_back =
+      container != nullptr && text_at(*container, {"terminationMessagePolicy"}) == "FallbackToLogsOnError";
+  if (text.empty() && fall_back && status.exit_code != 0) {
+    text = last_lines(logs_.file(kube::namespace_of(*entry.pod), kube::name_of(*entry.pod), status.id.pod_uid,
+                                 status.id.container, status.id.attempt),
+                      kFallbackLinesMax, kFallbackBytesMax);
+  }
+  entry.last_words[status.id] = std::move(text);
+}
+
+PodView Node::Agent::view_of(Entry& entry, const std::vector<ContainerStatus>& containers, Time now) {
+  for (const ContainerStatus& status : containers) {
+    if (status.phase == ContainerPhase::kExited) read_last_words(entry, status);
+  }
+  return PodView{*entry.pod, containers,       entry.last_words,
+                 entry.ip,   options_.host_ip, std::string(runtime_.name()),
+                 now};
+}
+
+// Whether there is room for it; a pod that does not fit is failed, as a kubelet does.
+bool Node::Agent::admit(Entry& entry, Time now) {
+  if (entry.admitted || !holds_resources(*entry.pod)) return true;
+  Requests used;
+  for (const auto& [uid, other] : entries_) {
+    if (!other.admitted || other.finished) continue;
+    Requests own = requests_of(*other.pod);
+    used.cpu_millis += own.cpu_millis;
+    used.memory_bytes += own.memory_bytes;
+    used.gpus += own.gpus;
+  }
+  Requests wanted = requests_of(*entry.pod);
+  Requests capacity = options_.capacity;
+  capacity.gpus = static_cast<int64_t>(options_.gpus.size());
+  if (!options_.enforce_requests) wanted.cpu_millis = wanted.memory_bytes = 0;
+  // What runs already was let in by an earlier life of the node.
+  bool runs = !containers_of_pod(std::string(kube::uid_of(*entry.pod))).empty();
+  std::string lack = runs ? "" : lacking(wanted, used, capacity);
+  entry.admitted = true;
+  if (lack.empty()) return true;
+  std::string words = fmt::format("Node didn't have enough resource: {}", lack);
+  entry.machine.evict("OutOf" + lack, "Pod was rejected: " + words);
+  tell(entry, {true, "OutOf" + lack, words}, now);
+  return false;
+}
+
+void Node::Agent::step(const std::string& uid, Entry& entry, Time now) {
+  admit(entry, now);
+  std::vector<ContainerStatus> containers = containers_of_pod(uid);
+  Decision decision = entry.machine.step(view_of(entry, containers, now));
+  entry.wake = decision.wake;
+  bool finish_it = false;
+  bool delete_it = false;
+  for (const Action& action : decision.actions) {
+    finish_it = finish_it || std::holds_alternative<FinishPod>(action);
+    delete_it = delete_it || std::holds_alternative<DeletePod>(action);
+    carry_out(entry, action, now);
+  }
+  for (const PodEvent& event : decision.events) tell(entry, event, now);
+  if (gone_.contains(uid)) return;
+  if (!write_status(entry, std::move(decision.status), now)) return;
+  if (finish_it && !entry.finished) finish(uid, entry);
+  if (!delete_it || !entry.finished) return;
+  kube::DeleteOptions options;
+  options.uid = uid;
+  options.grace_seconds = 0;
+  Result<Done> removed = client::remove(client_, kube::kPods, kube::namespace_of(*entry.pod),
+                                        kube::name_of(*entry.pod), options);
+  bool done = removed.ok() || removed.error().kind == ErrorKind::kNotFound ||
+              removed.error().kind == ErrorKind::kConflict;
+  if (!done) entry.wake = now + kWriteRetry;
+}
+
+// True when the server has this status, or has the pod no more.
+bool Node::Agent::write_status(Entry& entry, json::object status, Time now) {
+  std::string uid(kube::uid_of(*entry.pod));
+  for (int round = 0; round < kWriteTriesMax; ++round) {
+    const json::object* before = kube::object_at(*entry.pod, {"status"});
+    if (before != nullptr && *before == status) return true;
+    json::object body = *entry.pod;
+    body["status"] = status;
+    std::string ns(kube::namespace_of(*entry.pod));
+    Result<client::Object> written = client::update_status(client_, kube::kPods, ns, std::move(body));
+    if (written.ok()) {
+      if (text_at(**written, {"status", "podIP"}) != (before != nullptr ? text_at(*before, {"podIP"}) : "")) {
+        hosts_dirty_ = true;
+      }
+      entry.pod = *written;
+      return true;
+    }
+    if (written.error().kind == ErrorKind::kConflict) {
+      written = client::get(client_, kube::kPods, ns, kube::name_of(*entry.pod));
+      if (written.ok() && kube::uid_of(**written) == uid) {
+        entry.pod = *written;
+        Decision again = entry.machine.step(view_of(entry, containers_of_pod(uid), now));
+        // What it decides beyond the status is decided again in the next turn.
+        for (const PodEvent& event : again.events) tell(entry, event, now);
+        for (const Action& action : again.actions) carry_out(entry, action, now);
+        status = std::move(again.status);
+        entry.dirty = true;
+        continue;
+      }
+    }
+    bool is_gone = written.ok() || written.error().kind == ErrorKind::kNotFound;
+    if (is_gone) {
+      gone_.insert(uid);
+      return false;
+    }
+    break;
+  }
+  entry.wake = now + kWriteRetry;
+  return false;
+}
+
+void Node::Agent::carry_out(Entry& entry, const Action& action, Time now) {
+  std::string uid(kube::uid_of(*entry.pod));
+  std::visit(Match{
+                 [&](const PreparePod&) { prepare(entry, now); },
+                 [&](const StartContainer& what) { start_container(entry, what, now); },
+                 [&](const SignalContainer& what) {
+                   (void)runtime_.signal({uid, what.name, what.attempt}, what.signal).ok();
+                 },
+                 [&](const RunCheck& check) {
+                   const json::object* container = find_container(*entry.pod, check.name);
+                   if (container == nullptr) return;
+                   checks_.begin({uid, check.name, check.attempt}, check, *container, runtime_, now);
+                 },
+                 [&](const RemoveContainer& what) {
+                   (void)runtime_.remove({uid, what.name, what.attempt}).ok();
+                 },
+                 [](const FinishPod&) {},
+                 [](const DeletePod&) {},
+             },
+             action);
+}
+
+// Reads what the pod's plan depends on.
+Result<Around> Node::Agent::around_of(const Entry& entry) {
+  Around around;
+  std::string ns(kube::namespace_of(*entry.pod));
+  References references = references_of(*entry.pod);
+  auto read = [&](const kube::Resource& resource, const std::set<std::string>& names,
+                  std::map<std::string, Object>& into) -> Result<Done> {
+    for (const std::string& name : names) {
+      Result<client::Object> object = client::get(client_, resource, ns, name);
+      if (object.ok()) into[name] = *object;
+      if (!object.ok() && object.error().kind != ErrorKind::kNotFound) return object.error();
+    }
+    return Done{};
+  };
+  Result<Done> done = read(kube::kConfigMaps, references.config_maps, around.config_maps);
+  if (done.ok()) done = read(kube::kSecrets, references.secrets, around.secrets);
+  if (!done.ok()) return done.error();
+  for (const auto& [key, service] : streams_[1].cache.all()) {
+    if (key.ns == ns) around.services.push_back(service);
+  }
+  around.node_name = options_.name;
+  around.host_ip = options_.host_ip;
+  around.pod_ip = entry.ip;
+  around.node_cpu_millis = options_.capacity.cpu_millis;
+  around.node_memory_bytes = options_.capacity.memory_bytes;
+  return around;
+}
+
+// A claim that a pod uses is a folder here: it says so, unless somebody has bound it already.
+Result<Done> Node::Agent::bind_claims(const Entry& entry) {
+  std::string ns(kube::namespace_of(*entry.pod));
+  for (const VolumePlan& volume : entry.volumes) {
+    const ClaimVolume* wanted = std::get_if<ClaimVolume>(&volume.kind);
+    if (wanted == nullptr) continue;
+    Result<client::Object> claim = client::get(client_, kube::kPersistentVolumeClaims, ns, wanted->claim);
+    if (!claim.ok()) {
+      return Error{
+          claim.error().kind,
+          fmt::format("MountVolume.SetUp failed for volume \"{}\" : persistentvolumeclaim \"{}\" not found",
+                      volume.name, wanted->claim)};
+    }
+    if (text_at(**claim, {"status", "phase"}) == "Bound") continue;
+    json::object body = **claim;
+    json::object status{{"phase", "Bound"}};
+    if (const json::value* modes = kube::find(body, {"spec", "accessModes"})) status["accessModes"] = *modes;
+    if (const json::value* sizes = kube::find(body, {"spec", "resources", "requests"}))
+      status["capacity"] = *sizes;
+    body["status"] = std::move(status);
+    (void)client::update_status(client_, kube::kPersistentVolumeClaims, ns, std::move(body)).ok();
+  }
+  return Done{};
+}
+
+void Node::Agent::prepare(Entry& entry, Time now) {
+  std::string uid(kube::uid_of(*entry.pod));
+  std::string ns(kube::namespace_of(*entry.pod));
+  entry.dirty = true;
+  auto fail = [&](const Error& error) { entry.machine.on_prepared(error, now); };
+  Result<std::string> ip = runtime_.prepare(plan_pod(*entry.pod));
+  if (!ip.ok()) return fail(ip.error());
+  entry.ip = *ip;
+  Result<Around> around = around_of(entry);
+  if (!around.ok()) return fail(around.error());
+  Result<std::vector<VolumePlan>> volumes = plan_volumes(*entry.pod, *around);
+  if (!volumes.ok()) return fail(volumes.error());
+  entry.volumes = *volumes;
+  Result<Done> done = bind_claims(entry);
+  if (done.ok()) done = volumes_.set_up(ns, uid, entry.volumes);
+  if (!done.ok()) return fail(done.error());
+  entry.machine.on_prepared(ip, now);
+  hosts_dirty_ = true;
+  bool begun = !containers_of_pod(uid).empty();
+  if (begun) return;
+  for (const std::string& words : cannot_honour(*entry.pod)) tell(entry, {true, "NotHonoured", words}, now);
+}
+
+std::vector<std::string> Node::Agent::cannot_honour(const json::object& pod) {
+  Around around;
+  Result<std::vector<VolumePlan>> volumes = plan_volumes(pod, around);
+  std::vector<ContainerPlan> plans;
+  std::string uid(kube::uid_of(pod));
+  for (bool init : {true, false}) {
+    for (const json::object* container : containers_of(pod, init)) {
+      // Values that are read elsewhere do not matter here.
+      json::object bare = *container;
+      bare.erase("env");
+      bare.erase("envFrom");
+      Result<ContainerWish> wish = plan_container(pod, bare, around);
+      if (!wish.ok()) continue;
+      ContainerPlan plan = std::move(wish.value().plan);
+      for (const MountWish& mount : wish->mounts) {
+        Mount as_is{"", mount.target, mount.read_only, std::nullopt, false};
+        as_is.source = options_.data_dir / "pods" / uid / "volumes" / mount.volume / mount.sub_path;
+        const json::array* sources = kube::array_at(pod, {"spec", "volumes"});
+        for (const json::value& entry : sources != nullptr ? *sources : json::array{}) {
+          if (!entry.is_object() || text_at(entry.get_object(), {"name"}) != mount.volume) continue;
+          const json::object& volume = entry.get_object();
+          as_is.memory = text_at(volume, {"emptyDir", "medium"}) == "Memory";
+          std::string_view host = text_at(volume, {"hostPath", "path"});
+          if (!host.empty()) as_is.source = std::filesystem::path(host) / mount.sub_path;
+          std::string_view claim = text_at(volume, {"persistentVolumeClaim", "claimName"});
+          if (!claim.empty()) {
+            as_is.source = volumes_.claim_folder(std::string(kube::namespace_of(pod)), std::string(claim));
+          }
+        }
+        plan.mounts.push_back(std::move(as_is));
+      }
+      plans.push_back(std::move(plan));
+    }
+  }
+  return runtime_.cannot_honour(plan_pod(pod), plans);
+}
+
+Result<ContainerPlan> Node::Agent::plan_start(Entry& entry, const StartContainer& what, std::string& reason) {
+  std::string uid(kube::uid_of(*entry.pod));
+  std::string ns(kube::namespace_of(*entry.pod));
+  std::string name(kube::name_of(*entry.pod));
+  const json::object* container = find_container(*entry.pod, what.name);
+  CHECK(container != nullptr);
+  reason = "CreateContainerConfigError";
+  Result<Around> around = around_of(entry);
+  if (!around.ok()) return around.error();
+  Result<ContainerWish> wish = plan_container(*entry.pod, *container, *around);
+  if (!wish.ok()) return wish.error();
+  ContainerPlan plan = wish->plan;
+  plan.id.attempt = what.attempt;
+  Result<std::vector<Mount>> mounts = volumes_.mounts(ns, uid, entry.volumes, wish->mounts);
+  if (!mounts.ok()) return mounts.error();
+  plan.mounts = *mounts;
+  plan.log_file = logs_.file(ns, name, uid, what.name, what.attempt);
+  reason = "CreateContainerError";
+  plan.termination_file =
+      options_.data_dir / "pods" / uid / "termination" / fmt::format("{}.{}", what.name, what.attempt);
+  Result<Done> made = make_folders(plan.termination_file.parent_path());
+  if (made.ok()) made = write_soon(plan.termination_file, "", 0666);
+  if (!made.ok()) return made.error();
+  plan.mounts.push_back({plan.termination_file, wish->termination_path, false, std::nullopt, false});
+  std::optional<std::vector<int>> gpus = devices_.assign(uid, what.name, wish->gpus, options_.gpus);
+  if (!gpus) return Error{ErrorKind::kUnavailable, "not enough GPUs are free"};
+  plan.gpus = *gpus;
+  bool told = std::any_of(plan.env.begin(), plan.env.end(),
+                          [](const auto& pair) { return pair.first == "CUDA_VISIBLE_DEVICES"; });
+  if (!options_.gpus.empty() && !told) {
+    plan.env.emplace_back("CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(plan.gpus, ",")));
+  }
+  if (wish->gpus > 0) {
+    made = write_whole(options_.data_dir / "gpus.json", devices_.to_text());
+    if (!made.ok()) return made.error();
+  }
+  return plan;
+}
+
+void Node::Agent::start_container(Entry& entry, const StartContainer& what, Time now) {
+  entry.dirty = true;
+  std::string reason;
+  Result<ContainerPlan> plan = plan_start(entry, what, reason);
+  if (!plan.ok()) return entry.machine.on_start_failed(what.name, reason, plan.error().message, now);
+  Result<Done> started = runtime_.start(*plan);
+  if (!started.ok()) {
+    return entry.machine.on_start_failed(what.name, "CreateContainerError", started.error().message, now);
+  }
+  entry.machine.on_started(what.name, what.attempt, now);
+}
+
+void Node::Agent::finish(const std::string& uid, Entry& entry) {
+  checks_.drop(uid);
+  Result<Done> destroyed = runtime_.destroy(uid);
+  if (!destroyed.ok()) {
+    entry.wake = options_.clock() + kWriteRetry;
+    return;
+  }
+  entry.finished = true;
+  DeviceLedger before = devices_;
+  devices_.release(uid);
+  if (!(devices_ == before)) (void)write_whole(options_.data_dir / "gpus.json", devices_.to_text()).ok();
+  hosts_dirty_ = true;
+}
+
+// The pod is no more: nothing of it may go on.
+void Node::Agent::drop(const std::string& uid) {
+  auto found = entries_.find(uid);
+  if (found == entries_.end()) return;
+  if (!found->second.finished) finish(uid, found->second);
+  if (!found->second.finished) {
+    gone_.insert(uid);
+    return;
+  }
+  volumes_.tear_down(uid);
+  recorder_.forget(uid);
+  std::erase_if(samples_, [&](const auto& sample) { return sample.first.pod_uid == uid; });
+  entries_.erase(found);
+  hosts_dirty_ = true;
+}
+
+void Node::Agent::tell_hosts() {
+  if (!std::exchange(hosts_dirty_, false)) return;
+  std::vector<NamedPod> pods;
+  std::set<std::string> namespaces;
+  for (const auto& [uid, entry] : entries_) {
+    if (!entry.finished) pods.push_back({entry.pod, entry.ip});
+  }
+  std::sort(pods.begin(), pods.end(), [](const NamedPod& a, const NamedPod& b) {
+    return kube::name_of(*a.pod) < kube::name_of(*b.pod);
+  });
+  std::vector<Object> services;
+  for (const auto& [key, service] : streams_[1].cache.all()) services.push_back(service);
+  std::map<std::string, std::map<std::string, std::string>> by_namespace;
+  for (auto& [uid, entry] : entries_) {
+    if (entry.finished || entry.ip.empty()) continue;
+    std::string ns(kube::namespace_of(*entry.pod));
+    auto found = by_namespace.find(ns);
+    if (found == by_namespace.end()) found = by_namespace.emplace(ns, hosts_for(ns, pods, services)).first;
+    if (entry.hosts == found->second) continue;
+    if (runtime_.set_hosts(uid, found->second).ok()) entry.hosts = found->second;
+  }
+}
+
+void Node::Agent::tell(const Entry& entry, const PodEvent& event, Time now) {
+  recorder_.tell(client_, *entry.pod, event, now);
+}
+
+}  // namespace trainyard::node

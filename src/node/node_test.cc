@@ -1,0 +1,275 @@
+#include "node/node.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "kube/pod.h"
+#include "kube/yaml.h"
+#include "node/fake_plane.h"
+#include "node/files.h"
+#include "node/node_object.h"
+#include "node/testing.h"
+
+namespace trainyard::node {
+namespace {
+
+using testing::eventually;
+using testing::FakePlane;
+using testing::TempFolder;
+
+json::object parse(const std::string& text) { return json::parse(text).as_object(); }
+
+// A pod of one container that runs a shell script.
+json::object shell_pod(const std::string& name, const std::string& script,
+                       const std::string& policy = "Never") {
+  return json::object{
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       json::object{{"name", name}, {"namespace", "ns"}, {"labels", json::object{{"app", name}}}}},
+      {"spec",
+       json::object{{"nodeName", "trainyard"},
+                    {"restartPolicy", policy},
+                    {"containers", json::array{json::object{
+                                       {"name", "main"},
+                                       {"image", "example"},
+                                       {"command", json::array{"/bin/sh", "-c", json::string(script)}}}}}}}};
+}
+
+class NodeTest : public ::testing::Test {
+ protected:
+  NodeTest() : plane_([this] { return now(); }) { open(); }
+  ~NodeTest() override {
+    if (node_) node_->stop(false);
+  }
+
+  Time now() const { return wall_clock() + Duration{ahead_.load()}; }
+  void advance(Duration by) {
+    ahead_ += by.count();
+    node_->poke();
+  }
+
+  // A node in a new life.
+  void open() {
+    node_.reset();
+    runtime_.reset();
+    runtime_ = std::make_unique<ProcessRuntime>(testing::process_options(folder_.path()));
+    NodeOptions options;
+    options.data_dir = folder_.path();
+    options.capacity = {2000, 1 << 30, 0};
+    options.gpus = {0, 1};
+    options.clock = [this] { return now(); };
+    node_ = std::make_unique<Node>(std::move(options), plane_, plane_, *runtime_);
+    node_->start();
+  }
+
+  std::string create(json::object pod) {
+    Result<client::Object> made = client::create(plane_, kube::kPods, "ns", std::move(pod));
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made.ok() ? std::string(kube::uid_of(**made)) : "";
+  }
+  kube::Pod pod(const std::string& name) { return kube::decode_pod(plane_.get(kube::kPods, "ns", name)); }
+  bool wait_for_phase(const std::string& name, kube::PodPhase phase) {
+    bool came = eventually([&] { return pod(name).phase == phase; });
+    if (!came) ADD_FAILURE() << json::serialize(plane_.get(kube::kPods, "ns", name));
+    return came;
+  }
+  bool wait_until_gone(const std::string& name) {
+    return eventually([&] { return plane_.get(kube::kPods, "ns", name).empty(); });
+  }
+  const kube::ContainerStatus main_of(const std::string& name) {
+    const kube::Pod seen = pod(name);
+    const kube::ContainerStatus* status = seen.container("main");
+    return status != nullptr ? *status : kube::ContainerStatus{};
+  }
+  std::string log(const std::string& name, LogQuery query = {}) {
+    Result<std::unique_ptr<LogReader>> reader = node_->logs({"ns", name, "", "main"}, query);
+    if (!reader.ok()) return "";
+    std::string text;
+    for (;;) {
+      Result<bool> more = reader.value()->read(text);
+      if (!more.ok() || !*more) return text;
+    }
+  }
+  bool wait_for_log(const std::string& name, const std::string& words) {
+    return eventually([&] { return log(name).find(words) != std::string::npos; });
+  }
+  void remove(const std::string& name, std::optional<int64_t> grace = std::nullopt) {
+    kube::DeleteOptions options;
+    options.grace_seconds = grace;
+    EXPECT_TRUE(client::remove(plane_, kube::kPods, "ns", name, options).ok());
+  }
+  std::vector<std::string> events_of(const std::string& name) {
+    std::vector<std::string> reasons;
+    Result<client::Reply> all = client::list(plane_, kube::kEvents, "ns");
+    for (const client::Object& event : all->items) {
+      if (kube::text_at(*event, {"involvedObject", "name"}) == name) {
+        reasons.emplace_back(kube::text_at(*event, {"reason"}));
+      }
+    }
+    return reasons;
+  }
+
+  TempFolder folder_;
+  std::atomic<int64_t> ahead_{0};
+  FakePlane plane_;
+  std::unique_ptr<ProcessRuntime> runtime_;
+  std::unique_ptr<Node> node_;
+};
+
+TEST_F(NodeTest, RunsAPodToItsEnd) {
+  create(shell_pod("good", "echo hello; exit 0"));
+  create(shell_pod("bad", "echo oh; exit 3"));
+  ASSERT_TRUE(wait_for_phase("good", kube::PodPhase::kSucceeded));
+  ASSERT_TRUE(wait_for_phase("bad", kube::PodPhase::kFailed));
+  ASSERT_TRUE(main_of("bad").terminated);
+  EXPECT_EQ(main_of("bad").terminated->exit_code, 3);
+  EXPECT_EQ(main_of("bad").terminated->reason, "Error");
+  EXPECT_EQ(main_of("good").terminated->reason, "Completed");
+  EXPECT_EQ(pod("good").pod_ip, "127.0.0.1");
+  EXPECT_EQ(log("good"), "hello\n");
+  EXPECT_EQ(log("bad"), "oh\n");
+}
+
+TEST_F(NodeTest, LogsStayWhenThePodIsGone) {
+  create(shell_pod("pod", "echo hello"));
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kSucceeded));
+  remove("pod");
+  ASSERT_TRUE(wait_until_gone("pod"));
+  EXPECT_EQ(log("pod"), "hello\n");
+}
+
+TEST_F(NodeTest, RegistersItself) {
+  ASSERT_TRUE(eventually([&] {
+    json::object node = plane_.get(kNodes, "", "trainyard");
+    return kube::text_at(node, {"status", "capacity", "nvidia.com/gpu"}) == "2";
+  }));
+  EXPECT_TRUE(eventually([&] { return !plane_.get(kube::kLeases, kLeaseNamespace, "trainyard").empty(); }));
+}
+
+TEST_F(NodeTest, RestartsWithBackOff) {
+  create(shell_pod("pod", "echo run; exit 1", "OnFailure"));
+  // The first restart is at once, the second waits ten seconds.
+  ASSERT_TRUE(eventually([&] { return main_of("pod").reason == "CrashLoopBackOff"; }));
+  EXPECT_EQ(main_of("pod").restart_count, 1);
+  EXPECT_EQ(pod("pod").phase, kube::PodPhase::kRunning);
+  advance(seconds(11));
+  ASSERT_TRUE(eventually([&] { return main_of("pod").restart_count == 2; }));
+  ASSERT_TRUE(eventually([&] { return main_of("pod").reason == "CrashLoopBackOff"; }));
+  EXPECT_EQ(main_of("pod").last_ended->exit_code, 1);
+  LogQuery previous;
+  previous.previous = true;
+  EXPECT_EQ(log("pod", previous), "run\n");
+}
+
+TEST_F(NodeTest, DeletionGivesGraceAndThenKills) {
+  create(shell_pod("polite", "trap 'exit 5' TERM; echo up; while :; do sleep 0.05; done"));
+  create(shell_pod("deaf", "trap '' TERM; echo up; while :; do sleep 0.05; done"));
+  ASSERT_TRUE(wait_for_log("polite", "up"));
+  ASSERT_TRUE(wait_for_log("deaf", "up"));
+  remove("polite");
+  ASSERT_TRUE(wait_until_gone("polite"));
+  remove("deaf");
+  ASSERT_TRUE(eventually([&] {
+    std::vector<std::string> reasons = events_of("deaf");
+    return std::find(reasons.begin(), reasons.end(), "Killing") != reasons.end();
+  }));
+  EXPECT_EQ(pod("deaf").phase, kube::PodPhase::kRunning);
+  advance(seconds(31));
+  ASSERT_TRUE(wait_until_gone("deaf"));
+  EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(folder_.path() / "pods"); }));
+}
+
+TEST_F(NodeTest, AForcedDeletionKillsAtOnce) {
+  create(shell_pod("pod", "echo $$$$; trap '' TERM; while :; do sleep 0.05; done"));
+  ASSERT_TRUE(wait_for_log("pod", "\n"));
+  pid_t pid = static_cast<pid_t>(std::stol(log("pod")));
+  remove("pod", 0);
+  EXPECT_TRUE(eventually([&] { return ::kill(pid, 0) != 0; }));
+}
+
+TEST_F(NodeTest, ANewLifeAdoptsPods) {
+  TempFolder side;
+  std::string gate = (side.path() / "gate").native();
+  create(shell_pod("runs", "echo once; while [ ! -e " + gate + " ]; do sleep 0.02; done; exit 7"));
+  create(shell_pod("orphan", "echo $$$$; sleep 1000"));
+  ASSERT_TRUE(wait_for_log("runs", "once"));
+  ASSERT_TRUE(wait_for_log("orphan", "\n"));
+  pid_t orphan = static_cast<pid_t>(std::stol(log("orphan")));
+  node_->stop(true);
+  remove("orphan", 0);
+  ASSERT_TRUE(write_whole(gate, "").ok());
+  EXPECT_EQ(::kill(orphan, 0), 0);
+  open();
+  ASSERT_TRUE(wait_for_phase("runs", kube::PodPhase::kFailed));
+  EXPECT_EQ(main_of("runs").terminated->exit_code, 7);
+  EXPECT_EQ(main_of("runs").restart_count, 0);
+  EXPECT_EQ(log("runs"), "once\n");
+  EXPECT_TRUE(eventually([&] { return ::kill(orphan, 0) != 0; }));
+}
+
+TEST_F(NodeTest, StatusIsWrittenWhenTheServerComesBack) {
+  create(shell_pod("pod", "echo up; sleep 0.2; exit 2"));
+  ASSERT_TRUE(wait_for_log("pod", "up"));
+  plane_.refuse_writes(true);
+  ASSERT_TRUE(eventually([&] { return !log("pod").empty(); }));
+  plane_.refuse_writes(false);
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kFailed));
+  EXPECT_EQ(main_of("pod").terminated->exit_code, 2);
+}
+
+TEST_F(NodeTest, GivesGpusToOneContainerEach) {
+  for (std::string name : {"one", "two", "three"}) {
+    json::object pod = shell_pod(name, "echo gpu $CUDA_VISIBLE_DEVICES; sleep 1000");
+    pod["spec"].at("containers").at(0).as_object()["resources"] = parse(R"({"limits":{"nvidia.com/gpu":1}})");
+    create(std::move(pod));
+  }
+  int running = 0, refused = 0;
+  ASSERT_TRUE(eventually([&] {
+    running = refused = 0;
+    for (std::string name : {"one", "two", "three"}) {
+      running += pod(name).phase == kube::PodPhase::kRunning;
+      refused += pod(name).reason == "OutOfnvidia.com/gpu";
+    }
+    return running == 2 && refused == 1;
+  })) << running
+      << " run, " << refused << " refused";
+  std::set<std::string> given;
+  for (std::string name : {"one", "two", "three"}) {
+    if (pod(name).phase != kube::PodPhase::kRunning) continue;
+    ASSERT_TRUE(wait_for_log(name, "gpu"));
+    given.insert(log(name));
+  }
+  EXPECT_EQ(given, (std::set<std::string>{"gpu 0\n", "gpu 1\n"}));
+}
+
+TEST_F(NodeTest, MissingConfigurationIsSaidAndWaitedFor) {
+  json::object pod = shell_pod("pod", "echo got $KEY");
+  pod["spec"].at("containers").at(0).as_object()["env"] =
+      json::parse(R"([{"name":"KEY","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}])");
+  create(std::move(pod));
+  ASSERT_TRUE(eventually([&] { return main_of("pod").reason == "CreateContainerConfigError"; }));
+  EXPECT_EQ(main_of("pod").message, "secret \"s\" not found");
+  ASSERT_TRUE(client::create(plane_, kube::kSecrets, "ns",
+                             parse(R"({"metadata":{"name":"s","namespace":"ns"},"data":{"k":"dmFsdWU="}})"))
+                  .ok());
+  advance(seconds(11));
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kSucceeded));
+  EXPECT_EQ(log("pod"), "got value\n");
+}
+
+TEST_F(NodeTest, FiftyPodsAtOnce) {
+  for (int i = 0; i < 50; ++i) create(shell_pod("p" + std::to_string(i), "exit " + std::to_string(i % 2)));
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(wait_for_phase("p" + std::to_string(i),
+                               i % 2 == 0 ? kube::PodPhase::kSucceeded : kube::PodPhase::kFailed));
+  }
+  node_->stop(true);
+  EXPECT_TRUE(eventually([&] { return runtime_->list().empty(); }));
+}
+
+}  // namespace
+}  // namespace trainyard::node

@@ -1,0 +1,471 @@
+#include "node/pod_machine.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+#include "kube/meta.h"
+#include "node/pod_parts.h"
+#include "node/pod_plan.h"
+
+namespace trainyard::node {
+
+using kube::text_at;
+
+namespace {
+
+void wake_at(Decision& decision, Time time) {
+  if (!decision.wake || time < *decision.wake) decision.wake = time;
+}
+
+int64_t grace_of(const json::object& pod) {
+  return kube::int_at(pod, {"spec", "terminationGracePeriodSeconds"}).value_or(kGraceSecondsDefault);
+}
+
+// A container that the status speaks of and the runtime does not know.
+std::optional<ContainerStatus> recall(const json::object& pod, const json::object& status) {
+  const json::object* state = kube::object_at(status, {"state"});
+  if (state == nullptr) return std::nullopt;
+  ContainerStatus out;
+  out.id = {std::string(kube::uid_of(pod)), std::string(text_at(status, {"name"})),
+            static_cast<int>(kube::int_at(status, {"restartCount"}).value_or(0))};
+  out.phase = ContainerPhase::kExited;
+  const json::object* terminated = kube::object_at(*state, {"terminated"});
+  if (terminated == nullptr) terminated = kube::object_at(status, {"lastState", "terminated"});
+  if (const json::object* running = kube::object_at(*state, {"running"})) {
+    out.started = parse_rfc3339(text_at(*running, {"startedAt"})).value_or(Time{});
+    out.finished = out.started;
+    out.exit_code = 137;
+    out.message = "The container could not be located";
+    return out;
+  }
+  if (terminated == nullptr) return std::nullopt;
+  out.started = parse_rfc3339(text_at(*terminated, {"startedAt"})).value_or(Time{});
+  out.finished = parse_rfc3339(text_at(*terminated, {"finishedAt"})).value_or(Time{});
+  out.exit_code = static_cast<int>(kube::int_at(*terminated, {"exitCode"}).value_or(0));
+  out.oom_killed = text_at(*terminated, {"reason"}) == "OOMKilled";
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(CheckKind kind) {
+  switch (kind) {
+    case CheckKind::kPostStart:
+      return "PostStart";
+    case CheckKind::kPreStop:
+      return "PreStop";
+    case CheckKind::kStartup:
+      return "Startup";
+    case CheckKind::kReadiness:
+      return "Readiness";
+    case CheckKind::kLiveness:
+      return "Liveness";
+  }
+  return "";
+}
+
+Duration back_off_after(int crashes) {
+  if (crashes <= 1) return Duration{0};
+  Duration wait = kBackOffFirst;
+  for (int i = 2; i < crashes && wait < kBackOffMax; ++i) wait *= 2;
+  return std::min(wait, kBackOffMax);
+}
+
+std::string_view restart_policy_of(const json::object& pod) {
+  std::string_view policy = text_at(pod, {"spec", "restartPolicy"});
+  return policy.empty() ? "Always" : policy;
+}
+
+bool is_sidecar(const json::object& container) { return text_at(container, {"restartPolicy"}) == "Always"; }
+
+const json::object* probe_of(const json::object& container, CheckKind kind) {
+  switch (kind) {
+    case CheckKind::kPostStart:
+      return kube::object_at(container, {"lifecycle", "postStart"});
+    case CheckKind::kPreStop:
+      return kube::object_at(container, {"lifecycle", "preStop"});
+    case CheckKind::kStartup:
+      return kube::object_at(container, {"startupProbe"});
+    case CheckKind::kReadiness:
+      return kube::object_at(container, {"readinessProbe"});
+    case CheckKind::kLiveness:
+      return kube::object_at(container, {"livenessProbe"});
+  }
+  return nullptr;
+}
+
+std::string pod_in_words(const json::object& pod) {
+  return fmt::format("{}_{}({})", kube::name_of(pod), kube::namespace_of(pod), kube::uid_of(pod));
+}
+
+bool is_terminal_phase(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
+
+// ---- what is known ---------------------------------------------------------------
+
+// The first look at a pod, perhaps one that an earlier life of the node has begun.
+void PodMachine::take_up(const PodView& view) {
+  if (taken_up_) return;
+  taken_up_ = true;
+  start_time_ = parse_rfc3339(text_at(view.pod, {"status", "startTime"}));
+  if (!start_time_) start_time_ = view.now;
+  for (std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+    const json::array* statuses = kube::array_at(view.pod, {"status", list});
+    if (statuses == nullptr) continue;
+    for (const json::value& entry : *statuses) {
+      if (!entry.is_object()) continue;
+      std::optional<ContainerStatus> recalled = recall(view.pod, entry.get_object());
+      if (recalled) recalled_.push_back(*recalled);
+    }
+  }
+  std::string_view reason = text_at(view.pod, {"status", "reason"});
+  bool failed = text_at(view.pod, {"status", "phase"}) == "Failed";
+  if (failed && !reason.empty())
+    ending_ = {std::string(reason), std::string(text_at(view.pod, {"status", "message"}))};
+}
+
+std::vector<PodMachine::Part> PodMachine::parts(const PodView& view) {
+  std::vector<Part> parts;
+  for (bool init : {true, false}) {
+    for (const json::object* spec : containers_of(view.pod, init)) {
+      Part part;
+      part.spec = spec;
+      part.name = text_at(*spec, {"name"});
+      part.init = init;
+      part.sidecar = init && is_sidecar(*spec);
+      bool known = memory_.contains(part.name);
+      part.memory = &memory_[part.name];
+      auto look = [&](const std::vector<ContainerStatus>& statuses) {
+        for (const ContainerStatus& status : statuses) {
+          if (status.id.container != part.name) continue;
+          // Found, not started by us: what has been done to it is not known, so it is not done again.
+          if (!known && status.id.attempt >= part.memory->attempt) {
+            part.memory->attempt = status.id.attempt;
+            part.memory->crashes = status.id.attempt;
+            part.memory->asked = true;
+            part.memory->post_start_asked = part.memory->post_start_done = true;
+          }
+        }
+        for (const ContainerStatus& status : statuses) {
+          if (status.id.container != part.name) continue;
+          if (status.id.attempt == part.memory->attempt && !part.current) part.current = &status;
+          if (status.id.attempt == part.memory->attempt - 1 && !part.previous) part.previous = &status;
+        }
+      };
+      look(view.containers);
+      look(recalled_);
+      parts.push_back(part);
+    }
+  }
+  return parts;
+}
+
+bool PodMachine::wants_restart(const Part& part, const PodView& view) const {
+  if (deletion_seen_ || ending_) return false;
+  if (part.sidecar) return true;
+  std::string_view policy = restart_policy_of(view.pod);
+  if (policy == "Never") return false;
+  bool only_failures = policy == "OnFailure" || part.init;
+  return !only_failures || part.current->exit_code != 0;
+}
+
+// A container that ended is either done for good or about to have its next attempt.
+void PodMachine::note_ends(std::vector<Part>& parts, const PodView& view) {
+  for (Part& part : parts) {
+    if (!part.ended()) continue;
+    ContainerMemory& memory = *part.memory;
+    memory.stop.reset();
+    memory.ready = false;
+    memory.started = false;
+    memory.probes.clear();
+    if (!wants_restart(part, view)) continue;
+    if (part.current->finished - part.current->started >= kBackOffForgotten) memory.crashes = 0;
+    ++memory.crashes;
+    memory.start_after = part.current->finished + back_off_after(memory.crashes);
+    if (*memory.start_after > view.now) {
+      std::string wait = format_duration(back_off_after(memory.crashes));
+      memory.waiting_reason = "CrashLoopBackOff";
+      memory.waiting_message = fmt::format("back-off {} restarting failed container={} pod={}", wait,
+                                           part.name, pod_in_words(view.pod));
+      events_.push_back({true, "BackOff",
+                         fmt::format("Back-off restarting failed container {} in pod {}", part.name,
+                                     pod_in_words(view.pod))});
+    }
+    ++memory.attempt;
+    memory.asked = false;
+    memory.post_start_asked = memory.post_start_done = false;
+    part.previous = part.current;
+    part.current = nullptr;
+  }
+}
+
+// ---- what to do --------------------------------------------------------------------
+
+void PodMachine::start_due(Part& part, const PodView& view, Decision& decision) {
+  ContainerMemory& memory = *part.memory;
+  if (part.current != nullptr || memory.asked) return;
+  if (memory.start_after && *memory.start_after > view.now) return wake_at(decision, *memory.start_after);
+  memory.asked = true;
+  decision.actions.push_back(StartContainer{part.name, memory.attempt});
+}
+
+void PodMachine::drive(std::vector<Part>& parts, const PodView& view, Decision& decision) {
+  bool main_left =
+      std::any_of(parts.begin(), parts.end(), [](const Part& p) { return !p.init && !p.ended(); });
+  bool init_done = true;
+  for (Part& part : parts) {
+    if (part.sidecar && !main_left) {
+      if (part.running()) begin_stop(part, view.now, grace_of(view.pod));
+    } else if (part.init) {
+      if (!init_done) continue;
+      if (part.sidecar) {
+        start_due(part, view, decision);
+        init_done = part.running() && part.memory->started;
+      } else if (!part.ended()) {
+        start_due(part, view, decision);
+        init_done = false;
+      } else if (!part.ended_well()) {
+        init_done = false;
+      }
+    } else if (init_done) {
+      start_due(part, view, decision);
+    }
+    if (part.running()) drive_running(part, view, decision);
+  }
+}
+
+void PodMachine::drive_running(Part& part, const PodView& view, Decision& decision) {
+  ContainerMemory& memory = *part.memory;
+  if (memory.stop) return drive_stop(part, view, decision);
+  if (!memory.post_start_asked) {
+    memory.post_start_asked = true;
+    const json::object* hook = probe_of(*part.spec, CheckKind::kPostStart);
+    if (hook == nullptr) {
+      memory.post_start_done = true;
+    } else {
+      decision.actions.push_back(
+          RunCheck{part.name, memory.attempt, CheckKind::kPostStart, *hook, seconds(grace_of(view.pod))});
+    }
+  }
+  if (!memory.post_start_done) return;
+  judge_probes(part, view);
+  if (memory.stop) return drive_stop(part, view, decision);
+  if (!memory.started) return drive_probe(part, CheckKind::kStartup, view, decision);
+  drive_probe(part, CheckKind::kReadiness, view, decision);
+  drive_probe(part, CheckKind::kLiveness, view, decision);
+}
+
+// What the probes so far mean: started, ready, or to be killed.
+void PodMachine::judge_probes(Part& part, const PodView& view) {
+  ContainerMemory& memory = *part.memory;
+  auto count = [&](CheckKind kind, std::string_view key, int64_t fallback) {
+    return std::max<int64_t>(1, kube::int_at(*probe_of(*part.spec, kind), {key}).value_or(fallback));
+  };
+  if (probe_of(*part.spec, CheckKind::kStartup) == nullptr ||
+      memory.probes[CheckKind::kStartup].successes > 0) {
+    memory.started = true;
+  }
+  if (const json::object* spec = probe_of(*part.spec, CheckKind::kReadiness); spec == nullptr) {
+    memory.ready = memory.started;
+  } else {
+    const ProbeMemory& probe = memory.probes[CheckKind::kReadiness];
+    if (probe.successes >= count(CheckKind::kReadiness, "successThreshold", 1)) memory.ready = true;
+    if (probe.failures >= count(CheckKind::kReadiness, "failureThreshold", 3)) memory.ready = false;
+  }
+  for (CheckKind kind : {CheckKind::kStartup, CheckKind::kLiveness}) {
+    const json::object* spec = probe_of(*part.spec, kind);
+    if (spec == nullptr || memory.probes[kind].failures < count(kind, "failureThreshold", 3)) continue;
+    std::string_view word = kind == CheckKind::kStartup ? "startup" : "liveness";
+    int64_t grace = kube::int_at(*spec, {"terminationGracePeriodSeconds"}).value_or(grace_of(view.pod));
+    begin_stop(part, view.now, grace);
+    events_.push_back(
+        {false, "Killing", fmt::format("Container {} failed {} probe, will be restarted", part.name, word)});
+    memory.probes[kind] = {};
+  }
+}
+
+void PodMachine::drive_probe(Part& part, CheckKind kind, const PodView& view, Decision& decision) {
+  const json::object* spec = probe_of(*part.spec, kind);
+  if (spec == nullptr) return;
+  ProbeMemory& probe = part.memory->probes[kind];
+  if (probe.under_way) return;
+  if (!probe.next) {
+    probe.next = part.current->started + seconds(kube::int_at(*spec, {"initialDelaySeconds"}).value_or(0));
+  }
+  if (*probe.next > view.now) return wake_at(decision, *probe.next);
+  probe.under_way = true;
+  probe.next = view.now + seconds(std::max<int64_t>(1, kube::int_at(*spec, {"periodSeconds"}).value_or(10)));
+  Duration timeout = seconds(std::max<int64_t>(1, kube::int_at(*spec, {"timeoutSeconds"}).value_or(1)));
+  decision.actions.push_back(RunCheck{part.name, part.memory->attempt, kind, *spec, timeout});
+}
+
+void PodMachine::begin_stop(Part& part, Time now, int64_t grace_seconds) {
+  Time kill_at = now + seconds(std::max<int64_t>(0, grace_seconds));
+  if (part.memory->stop) {
+    part.memory->stop->kill_at = std::min(part.memory->stop->kill_at, kill_at);
+    return;
+  }
+  part.memory->stop = StopMemory{kill_at};
+  events_.push_back({false, "Killing", fmt::format("Stopping container {}", part.name)});
+}
+
+void PodMachine::drive_stop(Part& part, const PodView& view, Decision& decision) {
+  StopMemory& stop = *part.memory->stop;
+  const json::object* hook = probe_of(*part.spec, CheckKind::kPreStop);
+  if (hook != nullptr && !stop.hook_asked && stop.kill_at > view.now) {
+    stop.hook_asked = true;
+    decision.actions.push_back(
+        RunCheck{part.name, part.memory->attempt, CheckKind::kPreStop, *hook, stop.kill_at - view.now});
+  }
+  bool hook_through = hook == nullptr || stop.hook_done || stop.kill_at <= view.now;
+  if (hook_through && !stop.term_sent) {
+    stop.term_sent = true;
+    decision.actions.push_back(SignalContainer{part.name, part.memory->attempt, SIGTERM});
+  }
+  if (stop.kill_at > view.now) return wake_at(decision, stop.kill_at);
+  // Again and again: the first may have come before the process was there.
+  decision.actions.push_back(SignalContainer{part.name, part.memory->attempt, SIGKILL});
+  stop.kill_sent = true;
+  wake_at(decision, view.now + seconds(1));
+}
+
+void PodMachine::stop_all(std::vector<Part>& parts, const PodView& view, Decision& decision) {
+  int64_t grace = grace_of(view.pod);
+  if (deletion_seen_) {
+    int64_t asked = kube::int_at(view.pod, {"metadata", "deletionGracePeriodSeconds"}).value_or(grace);
+    Time end = *deletion_seen_ + seconds(asked);
+    // Seen late, after a restart of the node: what is left of the grace.
+    std::optional<Time> mark = parse_rfc3339(text_at(view.pod, {"metadata", "deletionTimestamp"}));
+    if (mark) end = std::min(end, *mark + seconds(1));
+    grace = std::max<int64_t>(0, ((end - view.now).count() + 999) / 1000);
+  }
+  for (Part& part : parts) {
+    if (!part.running()) continue;
+    begin_stop(part, view.now, grace);
+    drive_stop(part, view, decision);
+  }
+}
+
+void PodMachine::check_deadline(const PodView& view, Decision& decision) {
+  std::optional<int64_t> limit = kube::int_at(view.pod, {"spec", "activeDeadlineSeconds"});
+  if (!limit || ending_ || deletion_seen_) return;
+  Time deadline = *start_time_ + seconds(*limit);
+  if (deadline > view.now) return wake_at(decision, deadline);
+  ending_ = {"DeadlineExceeded", "Pod was active on the node longer than the specified deadline"};
+  events_.push_back({false, "DeadlineExceeded", ending_->second});
+}
+
+// Attempts that nobody asks about any more: all but the current and the one before.
+void PodMachine::prune(const std::vector<Part>& parts, const PodView& view, Decision& decision) const {
+  for (const ContainerStatus& status : view.containers) {
+    if (status.phase == ContainerPhase::kRunning) continue;
+    for (const Part& part : parts) {
+      if (part.name != status.id.container || status.id.attempt >= part.memory->attempt - 1) continue;
+      decision.actions.push_back(RemoveContainer{part.name, status.id.attempt});
+    }
+  }
+}
+
+// Whether nothing runs and nothing will be started.
+bool PodMachine::is_over(const std::vector<Part>& parts, const PodView&) const {
+  bool running = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.running(); });
+  if (running) return false;
+  if (deletion_seen_ || ending_) return true;
+  for (const Part& part : parts) {
+    // An init container that failed for good ends the pod.
+    if (part.init && !part.sidecar && part.ended() && !part.ended_well()) return true;
+  }
+  return std::all_of(parts.begin(), parts.end(), [](const Part& p) { return p.init || p.ended(); });
+}
+
+Decision PodMachine::step(const PodView& view) {
+  Decision decision;
+  take_up(view);
+  if (kube::is_deleting(view.pod) && !deletion_seen_) deletion_seen_ = view.now;
+  check_deadline(view, decision);
+  std::vector<Part> all = parts(view);
+  note_ends(all, view);
+  bool was_terminal = is_terminal_phase(text_at(view.pod, {"status", "phase"}));
+  finished_ = was_terminal || is_over(all, view);
+  if (was_terminal || deletion_seen_ || ending_) {
+    stop_all(all, view, decision);
+  } else if (!prepared_) {
+    if (prepare_after_ && *prepare_after_ > view.now) {
+      wake_at(decision, *prepare_after_);
+    } else if (!prepare_asked_) {
+      prepare_asked_ = true;
+      decision.actions.push_back(PreparePod{});
+    }
+  } else if (!finished_) {
+    drive(all, view, decision);
+  }
+  prune(all, view, decision);
+  // What has been told of a pod's end is never told differently.
+  const json::object* told = kube::object_at(view.pod, {"status"});
+  decision.status = was_terminal ? *told : status_of(all, view);
+  bool running = std::any_of(all.begin(), all.end(), [](const Part& p) { return p.running(); });
+  if (finished_ && !running) {
+    decision.actions.push_back(FinishPod{});
+    if (deletion_seen_) decision.actions.push_back(DeletePod{});
+  }
+  decision.events = std::exchange(events_, {});
+  return decision;
+}
+
+// ---- answers ------------------------------------------------------------------------
+
+void PodMachine::on_prepared(const Result<std::string>& ip, Time now) {
+  prepare_asked_ = false;
+  prepared_ = ip.ok();
+  if (ip.ok()) return;
+  prepare_after_ = now + kStartRetry;
+  bool mount = ip.error().message.find("MountVolume") != std::string::npos;
+  events_.push_back({true, mount ? "FailedMount" : "FailedCreatePodSandBox", ip.error().message});
+}
+
+void PodMachine::on_started(const std::string& name, int, Time) {
+  ContainerMemory& memory = memory_[name];
+  memory.waiting_reason.clear();
+  memory.waiting_message.clear();
+  memory.start_after.reset();
+  events_.push_back({false, "Created", fmt::format("Created container: {}", name)});
+  events_.push_back({false, "Started", fmt::format("Started container {}", name)});
+}
+
+void PodMachine::on_start_failed(const std::string& name, std::string reason, std::string message, Time now) {
+  ContainerMemory& memory = memory_[name];
+  memory.asked = false;
+  memory.start_after = now + kStartRetry;
+  events_.push_back({true, "Failed", "Error: " + message});
+  memory.waiting_reason = std::move(reason);
+  memory.waiting_message = std::move(message);
+}
+
+void PodMachine::evict(std::string reason, std::string message) {
+  if (!ending_) ending_ = {std::move(reason), std::move(message)};
+}
+
+void PodMachine::on_check(const std::string& name, int attempt, CheckKind kind, bool ok,
+                          const std::string& words, Time now) {
+  ContainerMemory& memory = memory_[name];
+  if (attempt != memory.attempt) return;
+  if (kind == CheckKind::kPreStop) {
+    if (memory.stop) memory.stop->hook_done = true;
+    if (!ok) events_.push_back({true, "FailedPreStopHook", "PreStopHook failed: " + words});
+    return;
+  }
+  if (kind == CheckKind::kPostStart) {
+    memory.post_start_done = true;
+    if (ok) return;
+    events_.push_back({true, "FailedPostStartHook", "PostStartHook failed: " + words});
+    memory.stop = StopMemory{now, true, true, true, false};
+    return;
+  }
+  ProbeMemory& probe = memory.probes[kind];
+  probe.under_way = false;
+  probe.successes = ok ? probe.successes + 1 : 0;
+  probe.failures = ok ? 0 : probe.failures + 1;
+  if (!ok) events_.push_back({true, "Unhealthy", fmt::format("{} probe failed: {}", name_of(kind), words)});
+}
+
+}  // namespace trainyard::node

@@ -1,0 +1,184 @@
+// PodMachine: the life of one pod on this node, as a state machine without I/O: it is
+// shown what runs and what time it is, and says what to do next and what the pod's status
+// is. Time is a parameter; equal inputs give equal answers.
+//
+// What it must not lose is not kept here alone: containers that ran are remembered by the
+// runtime, and what the pod's status said is taken up again by a new machine, so a node
+// that comes back starts nothing twice.
+//
+//   prepare -> init containers one by one -> containers -> [restarts] -> ended -> finish
+//   deletion or a deadline: stop everything (preStop, SIGTERM, grace, SIGKILL) -> ended
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "kube/json.h"
+#include "node/runtime.h"
+
+namespace trainyard::node {
+
+inline constexpr Duration kBackOffFirst{10'000};
+inline constexpr Duration kBackOffMax{300'000};
+inline constexpr Duration kBackOffForgotten{600'000};  // a run this long starts the count anew
+inline constexpr Duration kStartRetry{10'000};         // after a start that could not be planned
+inline constexpr int64_t kGraceSecondsDefault = 30;
+
+enum class CheckKind { kPostStart, kPreStop, kStartup, kReadiness, kLiveness };
+std::string_view name_of(CheckKind kind);  // "PostStart", ..., "Liveness"
+
+// Makes what the pod's containers share: volumes, network.
+struct PreparePod {
+  bool operator==(const PreparePod&) const = default;
+};
+struct StartContainer {
+  std::string name;
+  int attempt = 0;
+  bool operator==(const StartContainer&) const = default;
+};
+struct SignalContainer {
+  std::string name;
+  int attempt = 0;
+  int signal = 0;
+  bool operator==(const SignalContainer&) const = default;
+};
+// A hook or a probe; answered with on_check().
+struct RunCheck {
+  std::string name;
+  int attempt = 0;
+  CheckKind kind = CheckKind::kLiveness;
+  json::object what;  // {exec}, {httpGet}, {tcpSocket}, {sleep}
+  Duration timeout{1000};
+  bool operator==(const RunCheck&) const = default;
+};
+struct RemoveContainer {
+  std::string name;
+  int attempt = 0;
+  bool operator==(const RemoveContainer&) const = default;
+};
+// Nothing runs and nothing will: what the pod held is given back. After the status is written.
+struct FinishPod {
+  bool operator==(const FinishPod&) const = default;
+};
+// The object may go. After the status is written.
+struct DeletePod {
+  bool operator==(const DeletePod&) const = default;
+};
+using Action = std::variant<PreparePod, StartContainer, SignalContainer, RunCheck, RemoveContainer, FinishPod,
+                            DeletePod>;
+
+struct PodEvent {
+  bool warning = false;
+  std::string reason;
+  std::string message;
+  bool operator==(const PodEvent&) const = default;
+};
+
+struct Decision {
+  std::vector<Action> actions;  // in order
+  json::object status;          // of the pod, whole
+  std::optional<Time> wake;
+  std::vector<PodEvent> events;
+};
+
+// What the machine is shown.
+struct PodView {
+  const json::object& pod;
+  std::vector<ContainerStatus> containers;        // of this pod, every attempt the runtime knows
+  std::map<ContainerId, std::string> last_words;  // termination messages of ended ones
+  std::string pod_ip;                             // "" until prepared
+  std::string host_ip;
+  std::string runtime;  // its name, for container ids
+  Time now;
+};
+
+// ---- what a machine remembers: see pod_machine.cc -----------------------------------
+
+struct ProbeMemory {
+  std::optional<Time> next;
+  bool under_way = false;
+  int successes = 0;
+  int failures = 0;
+};
+
+struct StopMemory {
+  Time kill_at;
+  bool hook_done = false;  // or there is none
+  bool hook_asked = false;
+  bool term_sent = false;
+  bool kill_sent = false;
+};
+
+struct ContainerMemory {
+  int attempt = 0;     // the one that is, or is about to be
+  bool asked = false;  // its start has been asked for
+  int crashes = 0;     // restarts since the count was begun anew
+  std::optional<Time> start_after;
+  std::string waiting_reason;  // why it is not started; "" for ContainerCreating
+  std::string waiting_message;
+  bool post_start_asked = false;
+  bool post_start_done = false;
+  bool started = false;  // the startup probe is through, or there is none
+  bool ready = false;
+  std::map<CheckKind, ProbeMemory> probes;
+  std::optional<StopMemory> stop;
+};
+
+class PodMachine {
+ public:
+  Decision step(const PodView& view);
+
+  // Answers to actions.
+  void on_prepared(const Result<std::string>& ip, Time now);  // the pod's IP
+  // `reason` of a failure: CreateContainerConfigError, CreateContainerError, ErrImagePull, ...
+  void on_started(const std::string& name, int attempt, Time now);
+  void on_start_failed(const std::string& name, std::string reason, std::string message, Time now);
+  void on_check(const std::string& name, int attempt, CheckKind kind, bool ok, const std::string& words,
+                Time now);
+  // The node ends the pod: it does not fit, or must go.
+  void evict(std::string reason, std::string message);
+
+  bool finished() const { return finished_; }
+
+ private:
+  struct Part;  // one container of the pod, with all that is known of it
+
+  void take_up(const PodView& view);
+  std::vector<Part> parts(const PodView& view);
+  void note_ends(std::vector<Part>& parts, const PodView& view);
+  bool wants_restart(const Part& part, const PodView& view) const;
+  void drive(std::vector<Part>& parts, const PodView& view, Decision& decision);
+  void start_due(Part& part, const PodView& view, Decision& decision);
+  void stop_all(std::vector<Part>& parts, const PodView& view, Decision& decision);
+  void begin_stop(Part& part, Time now, int64_t grace_seconds);
+  void drive_stop(Part& part, const PodView& view, Decision& decision);
+  void drive_running(Part& part, const PodView& view, Decision& decision);
+  void judge_probes(Part& part, const PodView& view);
+  void drive_probe(Part& part, CheckKind kind, const PodView& view, Decision& decision);
+  void prune(const std::vector<Part>& parts, const PodView& view, Decision& decision) const;
+  bool is_over(const std::vector<Part>& parts, const PodView& view) const;
+  void check_deadline(const PodView& view, Decision& decision);
+  json::object status_of(const std::vector<Part>& parts, const PodView& view) const;
+
+  std::map<std::string, ContainerMemory> memory_;
+  std::vector<ContainerStatus> recalled_;  // from the status, of what the runtime has lost
+  std::optional<Time> deletion_seen_;
+  std::optional<Time> start_time_;
+  std::optional<std::pair<std::string, std::string>> ending_;  // reason, message
+  std::optional<Time> prepare_after_;
+  bool prepare_asked_ = false;
+  bool prepared_ = false;
+  bool taken_up_ = false;
+  bool finished_ = false;
+  std::vector<PodEvent> events_;  // to be told with the next step
+};
+
+// How long after its n-th crash in a row a container is started again; 0 for the first.
+Duration back_off_after(int crashes);
+
+}  // namespace trainyard::node

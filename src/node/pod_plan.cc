@@ -1,0 +1,232 @@
+#include "node/pod_plan.h"
+
+#include <algorithm>
+
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::node {
+
+using kube::text_at;
+
+namespace {
+
+constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+
+std::vector<std::string> texts_of(const json::object& from, std::string_view key) {
+  std::vector<std::string> out;
+  const json::array* list = kube::array_at(from, {key});
+  if (list == nullptr) return out;
+  for (const json::value& entry : *list) {
+    if (entry.is_string()) out.emplace_back(kube::view(entry.get_string()));
+  }
+  return out;
+}
+
+std::optional<kube::Quantity> amount_of(const json::object& container, std::string_view kind,
+                                        std::string_view resource) {
+  const json::value* value = kube::find(container, {"resources", kind, resource});
+  if (value == nullptr) return std::nullopt;
+  Result<kube::Quantity> amount = kube::Quantity::from_json(*value);
+  if (!amount.ok()) return std::nullopt;
+  return *amount;
+}
+
+// A request that is not written is the limit.
+std::optional<kube::Quantity> request_of(const json::object& container, std::string_view resource) {
+  std::optional<kube::Quantity> amount = amount_of(container, "requests", resource);
+  return amount ? amount : amount_of(container, "limits", resource);
+}
+
+Requests requests_of_container(const json::object& container) {
+  Requests out;
+  out.cpu_millis = request_of(container, "cpu").value_or(kube::Quantity()).value_milli();
+  out.memory_bytes = request_of(container, "memory").value_or(kube::Quantity()).value();
+  out.gpus = request_of(container, kGpuResource).value_or(kube::Quantity()).value();
+  return out;
+}
+
+// The container's own setting, else the pod's.
+std::optional<int64_t> security_int(const json::object& pod, const json::object& container,
+                                    std::string_view key) {
+  std::optional<int64_t> own = kube::int_at(container, {"securityContext", key});
+  return own ? own : kube::int_at(pod, {"spec", "securityContext", key});
+}
+
+Result<Done> take_security(const json::object& pod, const json::object& container, ContainerPlan& plan) {
+  plan.run_as_user = security_int(pod, container, "runAsUser");
+  plan.run_as_group = security_int(pod, container, "runAsGroup");
+  plan.read_only_root =
+      kube::bool_at(container, {"securityContext", "readOnlyRootFilesystem"}).value_or(false);
+  plan.privileged = kube::bool_at(container, {"securityContext", "privileged"}).value_or(false);
+  std::optional<bool> non_root = kube::bool_at(container, {"securityContext", "runAsNonRoot"});
+  if (!non_root) non_root = kube::bool_at(pod, {"spec", "securityContext", "runAsNonRoot"});
+  if (non_root.value_or(false) && plan.run_as_user == 0) {
+    return Error{ErrorKind::kInvalid, "container's runAsUser breaks non-root policy"};
+  }
+  return Done{};
+}
+
+void add_reference(const json::object* ref, std::string_view key, std::set<std::string>& to) {
+  if (ref == nullptr) return;
+  std::string_view name = text_at(*ref, {key});
+  if (!name.empty()) to.emplace(name);
+}
+
+void add_source(const json::object& source, References& references) {
+  add_reference(kube::object_at(source, {"configMap"}), "name", references.config_maps);
+  const json::object* secret = kube::object_at(source, {"secret"});
+  add_reference(secret, "secretName", references.secrets);
+  add_reference(secret, "name", references.secrets);
+}
+
+void add_env_references(const json::object& container, References& references) {
+  for (std::string_view list : {"envFrom", "env"}) {
+    const json::array* entries = kube::array_at(container, {list});
+    if (entries == nullptr) continue;
+    for (const json::value& entry : *entries) {
+      if (!entry.is_object()) continue;
+      const json::object& each = entry.get_object();
+      add_reference(kube::object_at(each, {"configMapRef"}), "name", references.config_maps);
+      add_reference(kube::object_at(each, {"secretRef"}), "name", references.secrets);
+      add_reference(kube::object_at(each, {"valueFrom", "configMapKeyRef"}), "name", references.config_maps);
+      add_reference(kube::object_at(each, {"valueFrom", "secretKeyRef"}), "name", references.secrets);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<const json::object*> containers_of(const json::object& pod, bool init) {
+  std::vector<const json::object*> out;
+  const json::array* list = kube::array_at(pod, {"spec", init ? "initContainers" : "containers"});
+  if (list == nullptr) return out;
+  for (const json::value& entry : *list) {
+    if (entry.is_object()) out.push_back(&entry.get_object());
+  }
+  return out;
+}
+
+const json::object* find_container(const json::object& pod, std::string_view name) {
+  for (bool init : {false, true}) {
+    for (const json::object* container : containers_of(pod, init)) {
+      if (text_at(*container, {"name"}) == name) return container;
+    }
+  }
+  return nullptr;
+}
+
+References references_of(const json::object& pod) {
+  References references;
+  for (bool init : {false, true}) {
+    for (const json::object* container : containers_of(pod, init)) add_env_references(*container, references);
+  }
+  const json::array* volumes = kube::array_at(pod, {"spec", "volumes"});
+  if (volumes == nullptr) return references;
+  for (const json::value& entry : *volumes) {
+    if (!entry.is_object()) continue;
+    add_source(entry.get_object(), references);
+    const json::array* sources = kube::array_at(entry.get_object(), {"projected", "sources"});
+    if (sources == nullptr) continue;
+    for (const json::value& source : *sources) {
+      if (source.is_object()) add_source(source.get_object(), references);
+    }
+  }
+  return references;
+}
+
+PodPlan plan_pod(const json::object& pod) {
+  PodPlan plan;
+  plan.uid = kube::uid_of(pod);
+  plan.ns = kube::namespace_of(pod);
+  plan.name = kube::name_of(pod);
+  plan.hostname = text_at(pod, {"spec", "hostname"});
+  constexpr size_t kHostnameMax = 63;
+  if (plan.hostname.empty()) plan.hostname = plan.name.substr(0, kHostnameMax);
+  plan.host_network = kube::bool_at(pod, {"spec", "hostNetwork"}).value_or(false);
+  if (const json::array* sysctls = kube::array_at(pod, {"spec", "securityContext", "sysctls"})) {
+    for (const json::value& entry : *sysctls) {
+      if (!entry.is_object()) continue;
+      plan.sysctls[std::string(text_at(entry.get_object(), {"name"}))] =
+          text_at(entry.get_object(), {"value"});
+    }
+  }
+  return plan;
+}
+
+Result<ContainerWish> plan_container(const json::object& pod, const json::object& container,
+                                     const Around& around) {
+  ContainerWish wish;
+  ContainerPlan& plan = wish.plan;
+  plan.id = {std::string(kube::uid_of(pod)), std::string(text_at(container, {"name"})), 0};
+  plan.image = text_at(container, {"image"});
+  Result<Env> env = plan_env(pod, container, around);
+  if (!env.ok()) return env.error();
+  std::map<std::string, std::string> values(env->begin(), env->end());
+  if (!values.contains("HOSTNAME")) plan.env.emplace_back("HOSTNAME", plan_pod(pod).hostname);
+  plan.env.insert(plan.env.end(), env->begin(), env->end());
+  std::vector<std::string> command = texts_of(container, "command");
+  plan.argv_is_args_only = command.empty();
+  for (const std::string& word : command) plan.argv.push_back(expand(word, values));
+  for (const std::string& word : texts_of(container, "args")) plan.argv.push_back(expand(word, values));
+  plan.working_dir = text_at(container, {"workingDir"});
+  Result<Done> secure = take_security(pod, container, plan);
+  if (!secure.ok()) return secure.error();
+  if (auto cpu = amount_of(container, "limits", "cpu")) plan.limits.cpu_millis = cpu->value_milli();
+  if (auto memory = amount_of(container, "limits", "memory")) plan.limits.memory_bytes = memory->value();
+  plan.limits.cpu_request_millis = requests_of_container(container).cpu_millis;
+  plan.tty = kube::bool_at(container, {"tty"}).value_or(false);
+  plan.stdin_open = kube::bool_at(container, {"stdin"}).value_or(false);
+  wish.gpus = static_cast<int>(requests_of_container(container).gpus);
+  wish.termination_path = text_at(container, {"terminationMessagePath"});
+  if (wish.termination_path.empty()) wish.termination_path = "/dev/termination-log";
+  Result<std::vector<MountWish>> mounts = plan_mounts(container, *env);
+  if (!mounts.ok()) return mounts.error();
+  wish.mounts = *mounts;
+  return wish;
+}
+
+std::string_view qos_class_of(const json::object& pod) {
+  bool any = false;
+  bool guaranteed = true;
+  for (bool init : {false, true}) {
+    for (const json::object* container : containers_of(pod, init)) {
+      for (std::string_view resource : {"cpu", "memory"}) {
+        std::optional<kube::Quantity> limit = amount_of(*container, "limits", resource);
+        std::optional<kube::Quantity> request = request_of(*container, resource);
+        any = any || (limit && !limit->is_zero()) || (request && !request->is_zero());
+        guaranteed = guaranteed && limit && !limit->is_zero() && request == limit;
+      }
+    }
+  }
+  if (!any) return "BestEffort";
+  return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+Requests requests_of(const json::object& pod) {
+  Requests sum;
+  for (const json::object* container : containers_of(pod, false)) {
+    Requests own = requests_of_container(*container);
+    sum.cpu_millis += own.cpu_millis;
+    sum.memory_bytes += own.memory_bytes;
+    sum.gpus += own.gpus;
+  }
+  for (const json::object* container : containers_of(pod, true)) {
+    Requests own = requests_of_container(*container);
+    sum.cpu_millis = std::max(sum.cpu_millis, own.cpu_millis);
+    sum.memory_bytes = std::max(sum.memory_bytes, own.memory_bytes);
+    sum.gpus = std::max(sum.gpus, own.gpus);
+  }
+  return sum;
+}
+
+std::string lacking(const Requests& wanted, const Requests& used, const Requests& capacity) {
+  if (wanted.cpu_millis > 0 && used.cpu_millis + wanted.cpu_millis > capacity.cpu_millis) return "cpu";
+  if (wanted.memory_bytes > 0 && used.memory_bytes + wanted.memory_bytes > capacity.memory_bytes) {
+    return "memory";
+  }
+  if (wanted.gpus > 0 && used.gpus + wanted.gpus > capacity.gpus) return std::string(kGpuResource);
+  return "";
+}
+
+}  // namespace trainyard::node

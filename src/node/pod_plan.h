@@ -1,0 +1,58 @@
+// From a Pod and what is around it to plans a runtime can carry out. Pure. Paths on this
+// machine are not decided here: see volumes.h and log_files.h.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/json.h"
+#include "node/env_plan.h"
+#include "node/runtime.h"
+#include "node/volume_plan.h"
+
+namespace trainyard::node {
+
+// What must be read before a plan can be made; optional ones included.
+struct References {
+  std::set<std::string> config_maps;
+  std::set<std::string> secrets;
+  bool operator==(const References&) const = default;
+};
+References references_of(const json::object& pod);
+
+// A container's plan but for what only the moment of its start decides: attempt, mounts'
+// sources, log and termination files, GPUs.
+struct ContainerWish {
+  ContainerPlan plan;
+  std::vector<MountWish> mounts;
+  std::string termination_path;  // in the container
+  int gpus = 0;
+};
+
+PodPlan plan_pod(const json::object& pod);
+// The error is what a pod shows as CreateContainerConfigError.
+Result<ContainerWish> plan_container(const json::object& pod, const json::object& container,
+                                     const Around& around);
+
+// The container of that name, init containers too; null when there is none.
+const json::object* find_container(const json::object& pod, std::string_view name);
+// spec.initContainers or spec.containers, in order.
+std::vector<const json::object*> containers_of(const json::object& pod, bool init);
+
+// Guaranteed, Burstable or BestEffort.
+std::string_view qos_class_of(const json::object& pod);
+
+// What the node counts: the larger of the containers' sum and each init container.
+struct Requests {
+  int64_t cpu_millis = 0;
+  int64_t memory_bytes = 0;
+  int64_t gpus = 0;
+  bool operator==(const Requests&) const = default;
+};
+Requests requests_of(const json::object& pod);
+// Whether it fits into what is left: "" or the resource that lacks, as Kubernetes names it.
+std::string lacking(const Requests& wanted, const Requests& used, const Requests& capacity);
+
+}  // namespace trainyard::node

@@ -1,0 +1,46 @@
+#include "node/pod_recorder.h"
+
+#include "base/hash.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "kube/objects.h"
+
+namespace trainyard::node {
+
+void PodRecorder::tell(client::Client& client, const json::object& pod, const PodEvent& event, Time now) {
+  std::string uid(kube::uid_of(pod));
+  std::string ns(kube::namespace_of(pod));
+  auto found = told_.find({uid, event.reason, event.message});
+  if (found != told_.end()) {
+    json::object change{{"count", ++found->second.count}, {"lastTimestamp", format_rfc3339(now)}};
+    kube::Patch patch{found->second.name, kube::PatchKind::kMerge, std::move(change), false};
+    if (client::patch(client, kube::kEvents, ns, std::move(patch)).ok()) return;
+    told_.erase(found);
+  }
+  constexpr size_t kNameMax = 230;
+  kube::NewEvent told;
+  told.name = fmt::format("{}.{:016x}", kube::name_of(pod).substr(0, kNameMax),
+                          fnv1a(uid + event.reason + event.message) ^ static_cast<uint64_t>(now.ms));
+  told.ns = ns;
+  told.involved = kube::involved_object(pod);
+  told.type = event.warning ? kube::EventType::kWarning : kube::EventType::kNormal;
+  told.reason = event.reason;
+  told.message = event.message;
+  told.component = "kubelet";
+  told.first = told.last = now;
+  json::object body = kube::event(told);
+  kube::ensure_object(body, {"source"})["host"] = node_name_;
+  if (told_.size() >= kToldMax) told_.clear();
+  if (client::create(client, kube::kEvents, ns, std::move(body)).ok()) {
+    told_[{uid, event.reason, event.message}] = {told.name, 1};
+  }
+}
+
+void PodRecorder::forget(const std::string& pod_uid) {
+  auto first = told_.lower_bound({pod_uid, "", ""});
+  auto last = first;
+  while (last != told_.end() && std::get<0>(last->first) == pod_uid) ++last;
+  told_.erase(first, last);
+}
+
+}  // namespace trainyard::node

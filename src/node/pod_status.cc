@@ -1,0 +1,197 @@
+// The pod's status as Kubernetes reports it. Pure; part of the pod machine.
+#include <algorithm>
+
+#include "kube/meta.h"
+#include "node/pod_machine.h"
+#include "node/pod_parts.h"
+#include "node/pod_plan.h"
+
+namespace trainyard::node {
+
+using kube::text_at;
+
+namespace {
+
+std::string_view reason_of(const ContainerStatus& status) {
+  if (status.oom_killed) return "OOMKilled";
+  if (status.exit_code == 0) return "Completed";
+  if (status.message.empty()) return "Error";
+  return status.exit_code == 137 ? "ContainerStatusUnknown" : "ContainerCannotRun";
+}
+
+std::string container_id(const PodView& view, const ContainerId& id) {
+  return fmt::format("{}://{}-{}-{}", view.runtime, id.pod_uid, id.container, id.attempt);
+}
+
+json::object terminated_of(const ContainerStatus& status, const PodView& view) {
+  json::object out{{"exitCode", status.exit_code}};
+  if (status.signal != 0) out["signal"] = status.signal;
+  out["reason"] = kube::jview(reason_of(status));
+  auto words = view.last_words.find(status.id);
+  if (!status.message.empty()) {
+    out["message"] = status.message;
+  } else if (words != view.last_words.end() && !words->second.empty()) {
+    out["message"] = words->second;
+  }
+  out["startedAt"] = format_rfc3339(status.started);
+  out["finishedAt"] = format_rfc3339(status.finished);
+  out["containerID"] = container_id(view, status.id);
+  return json::object{{"terminated", std::move(out)}};
+}
+
+// The condition of that type in the status as it was, null when there is none.
+const json::object* find_condition(const json::object& pod, std::string_view type) {
+  const json::array* conditions = kube::array_at(pod, {"status", "conditions"});
+  if (conditions == nullptr) return nullptr;
+  for (const json::value& entry : *conditions) {
+    if (entry.is_object() && text_at(entry.get_object(), {"type"}) == type) return &entry.get_object();
+  }
+  return nullptr;
+}
+
+struct Verdict {
+  bool holds = false;
+  std::string reason;
+  std::string message;
+};
+
+json::object condition_of(const PodView& view, std::string_view type, const Verdict& verdict) {
+  std::string_view status = verdict.holds ? "True" : "False";
+  const json::object* before = find_condition(view.pod, type);
+  bool same = before != nullptr && text_at(*before, {"status"}) == status &&
+              !text_at(*before, {"lastTransitionTime"}).empty();
+  json::object out{
+      {"type", kube::jview(type)},
+      {"status", kube::jview(status)},
+      {"lastProbeTime", nullptr},
+      {"lastTransitionTime", same ? json::value(kube::jview(text_at(*before, {"lastTransitionTime"})))
+                                  : json::value(format_rfc3339(view.now))}};
+  if (!verdict.reason.empty()) out["reason"] = verdict.reason;
+  if (!verdict.message.empty()) out["message"] = verdict.message;
+  return out;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  return fmt::format("[{}]", fmt::join(names, " "));
+}
+
+constexpr std::string_view kOurConditions[] = {"PodReadyToStartContainers", "Initialized", "Ready",
+                                               "ContainersReady", "PodScheduled"};
+
+}  // namespace
+
+// One entry of containerStatuses.
+static json::object container_status(const ContainerMemory& memory, const json::object& spec,
+                                     const std::string& name, const ContainerStatus* current,
+                                     const ContainerStatus* previous, bool initializing,
+                                     const PodView& view) {
+  json::object state;
+  bool running = current != nullptr && current->phase == ContainerPhase::kRunning;
+  if (running) {
+    state["running"] = json::object{{"startedAt", format_rfc3339(current->started)}};
+  } else if (current != nullptr) {
+    state = terminated_of(*current, view);
+  } else {
+    json::object waiting{{"reason", memory.waiting_reason.empty()
+                                        ? (initializing ? "PodInitializing" : "ContainerCreating")
+                                        : memory.waiting_reason.c_str()}};
+    if (!memory.waiting_message.empty()) waiting["message"] = memory.waiting_message;
+    state["waiting"] = std::move(waiting);
+  }
+  std::string image(text_at(spec, {"image"}));
+  int restarts = current != nullptr || previous == nullptr ? memory.attempt : memory.attempt - 1;
+  json::object out{{"name", name},
+                   {"state", std::move(state)},
+                   {"lastState", previous != nullptr ? terminated_of(*previous, view) : json::object{}},
+                   {"ready", running && memory.ready},
+                   {"restartCount", restarts},
+                   {"image", image},
+                   {"imageID", ""}};
+  const ContainerStatus* known = current != nullptr ? current : previous;
+  if (known != nullptr) out["containerID"] = container_id(view, known->id);
+  out["started"] = running && memory.started;
+  return out;
+}
+
+json::object PodMachine::status_of(const std::vector<Part>& parts, const PodView& view) const {
+  std::string_view told = text_at(view.pod, {"status", "phase"});
+  bool over = is_over(parts, view);
+  bool init_done = true;
+  bool all_well = true;
+  bool any_run = false;
+  std::vector<std::string> not_initialized, not_ready;
+  json::array init_statuses, statuses;
+  for (const Part& part : parts) {
+    bool initializing = !part.init && !init_done;
+    json::object status = container_status(*part.memory, *part.spec, part.name, part.current, part.previous,
+                                           initializing, view);
+    if (part.init) {
+      bool done = part.sidecar ? (part.running() && part.memory->started) || over : part.ended_well();
+      if (!done) not_initialized.push_back(part.name);
+      init_done = init_done && done;
+      if (!part.sidecar) status["ready"] = part.ended_well();
+      if (!part.sidecar && !part.ended_well()) all_well = false;
+      init_statuses.push_back(std::move(status));
+    } else {
+      any_run = any_run || part.has_run();
+      all_well = all_well && part.ended_well();
+      if (!part.running() || !part.memory->ready) not_ready.push_back(part.name);
+      statuses.push_back(std::move(status));
+    }
+  }
+  std::string phase = "Pending";
+  if (is_terminal_phase(told)) {
+    phase = told;
+  } else if (over) {
+    phase = all_well && !(ending_ && !deletion_seen_) ? "Succeeded" : "Failed";
+  } else if (init_done && any_run) {
+    phase = "Running";
+  }
+  json::object out{{"phase", phase}};
+  json::array conditions;
+  if (const json::array* before = kube::array_at(view.pod, {"status", "conditions"})) {
+    for (const json::value& entry : *before) {
+      std::string_view type = entry.is_object() ? text_at(entry.get_object(), {"type"}) : "";
+      if (std::find(std::begin(kOurConditions), std::end(kOurConditions), type) == std::end(kOurConditions)) {
+        conditions.push_back(entry);
+      }
+    }
+  }
+  bool succeeded = phase == "Succeeded";
+  Verdict ready{not_ready.empty() && phase == "Running", "", ""};
+  if (!ready.holds) {
+    ready.reason = succeeded ? "PodCompleted" : phase == "Failed" ? "PodFailed" : "ContainersNotReady";
+    if (!succeeded && phase != "Failed")
+      ready.message = "containers with unready status: " + list_of(not_ready);
+  }
+  Verdict initialized{init_done, succeeded ? "PodCompleted" : "", ""};
+  if (!init_done) {
+    initialized.reason = "ContainersNotInitialized";
+    initialized.message = "containers with incomplete status: " + list_of(not_initialized);
+  }
+  conditions.push_back(condition_of(view, "PodReadyToStartContainers", {prepared_ && !over, "", ""}));
+  conditions.push_back(condition_of(view, "Initialized", initialized));
+  conditions.push_back(condition_of(view, "Ready", ready));
+  conditions.push_back(condition_of(view, "ContainersReady", ready));
+  conditions.push_back(condition_of(view, "PodScheduled", {true, "", ""}));
+  out["conditions"] = std::move(conditions);
+  if (ending_ && phase == "Failed") {
+    out["reason"] = ending_->first;
+    out["message"] = ending_->second;
+  }
+  if (!view.host_ip.empty()) {
+    out["hostIP"] = view.host_ip;
+    out["hostIPs"] = json::array{json::object{{"ip", view.host_ip}}};
+  }
+  if (!view.pod_ip.empty()) {
+    out["podIP"] = view.pod_ip;
+    out["podIPs"] = json::array{json::object{{"ip", view.pod_ip}}};
+  }
+  out["startTime"] = format_rfc3339(*start_time_);
+  if (!init_statuses.empty()) out["initContainerStatuses"] = std::move(init_statuses);
+  out["containerStatuses"] = std::move(statuses);
+  out["qosClass"] = kube::jview(qos_class_of(view.pod));
+  return out;
+}
+
+}  // namespace trainyard::node

@@ -1,0 +1,42 @@
+// Volumes on this machine: makes what volume_plan.h describes below
+// <data>/pods/<uid>/volumes and <data>/volumes (claims), and finds where a mount comes
+// from. A sub path never leaves its volume, whatever links somebody put there. Edge.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "node/runtime.h"
+#include "node/volume_plan.h"
+
+namespace trainyard::node {
+
+class Volumes {
+ public:
+  explicit Volumes(std::filesystem::path data_dir) : data_dir_(std::move(data_dir)) {}
+
+  // Idempotent. Files of secrets and the like are written anew.
+  Result<Done> set_up(const std::string& ns, const std::string& pod_uid,
+                      const std::vector<VolumePlan>& volumes) const;
+  // Where a container's mounts come from; makes sub paths that are not there.
+  Result<std::vector<Mount>> mounts(const std::string& ns, const std::string& pod_uid,
+                                    const std::vector<VolumePlan>& volumes,
+                                    const std::vector<MountWish>& wishes) const;
+  // Everything of the pod but its logs and claims.
+  void tear_down(const std::string& pod_uid) const;
+
+  std::filesystem::path claim_folder(const std::string& ns, const std::string& claim) const;
+
+ private:
+  std::filesystem::path folder_of(const std::string& ns, const std::string& pod_uid,
+                                  const VolumePlan& volume) const;
+  std::filesystem::path data_dir_;
+};
+
+// The real path of `sub_path` below `root`, made as folders where it is not there.
+// kForbidden when it would leave the root.
+Result<std::filesystem::path> resolve_beneath(const std::filesystem::path& root, const std::string& sub_path);
+
+}  // namespace trainyard::node
