@@ -138,7 +138,7 @@ step_create() {
   has "$(k create configmap colours --from-literal=sky=blue)" 'configmap/colours created'
   is "$(k get configmap colours -o 'jsonpath={.data.sky}')" blue
   exits 1 k create configmap colours --from-literal=sky=red
-  has "$output" AlreadyExists
+  has "$output" 'already exists'
   printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\n' >"$scratch/two.yaml"
   output=$(k create -f "$scratch/two.yaml")
   has "$output" 'configmap/one created' 'configmap/two created'
@@ -223,7 +223,9 @@ step_get_watch() {
 step_describe_pod() {
   output=$(k describe pod talker)
   has "$output" 'Name:' talker 'Status:' Running 'Node:' 'Containers:' 'main:' 'Image:' busybox 'State:' 'Started:' \
-    'Conditions:' 'PodScheduled' 'Events:' Scheduled Started
+    'Conditions:' PodScheduled ContainersReady 'Events:'
+  [[ $output =~ Normal\ +Scheduled ]]
+  [[ $output =~ Normal\ +Started ]]
   has "$(k describe configmap colours)" sky blue
   exits 1 k describe pod nobody
 }
@@ -539,7 +541,7 @@ CRD
   k wait --for=condition=Established crd/buckets.tests.trainyard.dev --timeout=20s
   printf 'apiVersion: tests.trainyard.dev/v1\nkind: Bucket\nmetadata: {name: b}\nspec: {size: 3}\n' >"$scratch/bucket.yaml"
   until_true 20 k apply -f "$scratch/bucket.yaml"
-  has "$(k get bk)" NAME SIZE AGE
+  has "$(k get bk)" NAME SIZE
   is "$(k get bucket b -o 'jsonpath={.spec.size} {.metadata.generation}')" '3 1'
   k patch bucket b --type=merge -p '{"spec":{"size":4}}' >/dev/null
   is "$(k get bucket b -o 'jsonpath={.spec.size} {.metadata.generation}')" '4 2'
@@ -658,7 +660,9 @@ step_wait_jsonpath() {
 }
 
 step_wait_delete() {
-  pod goner 'sleep 300' | k create -f - >/dev/null
+  # It takes its time to go: kubectl before 1.23 fails when it is gone already.
+  pod goner 'trap "" TERM; while true; do sleep 0.1; done' |
+    sed 's/terminationGracePeriodSeconds: 1/terminationGracePeriodSeconds: 4/' | k create -f - >/dev/null
   k wait --for=condition=Ready pod/goner --timeout=30s
   k delete pod goner --wait=false >/dev/null
   k wait --for=delete pod/goner --timeout=30s
@@ -717,7 +721,7 @@ step_cordon() {
 step_raw() {
   has "$(k get --raw /version)" gitVersion
   has "$(k get --raw "/api/v1/namespaces/$namespace/pods/talker")" '"kind":"Pod"'
-  has "$(k get --raw "/api/v1/namespaces/$namespace/pods?limit=1")" '"continue"'
+  has "$(k get --raw "/api/v1/namespaces/$namespace/configmaps?limit=1")" '"continue"'
   exits 1 k get --raw /apis/nowhere.dev/v1
   has "$output" 'could not find the requested resource'
 }
