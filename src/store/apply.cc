@@ -1,16 +1,153 @@
-// Server-side apply and who manages which field.
+// Server-side apply, and the bookkeeping of managers that every other write does.
+#include "kube/access.h"
+#include "kube/managed_fields.h"
 #include "store/errors.h"
+#include "store/managers.h"
 #include "store/metadata.h"
 #include "store/store.h"
 
 namespace trainyard::store {
 
-Result<Object> Store::apply(const kube::Resource&, std::string_view, const kube::Patch&, Time,
-                            const kube::WriteOptions&) {
-  return Error{ErrorKind::kInvalid, "apply is not a change of one document"};
+using kube::text_at;
+
+namespace {
+
+Error bad_options(Cause cause) { return invalid_object("PatchOptions.meta.k8s.io", "", {std::move(cause)}); }
+
+std::optional<Error> check_apply(const kube::Resource& resource, const kube::Patch& patch,
+                                 const kube::WriteOptions& options) {
+  if (options.field_manager.empty()) {
+    return bad_options(required("fieldManager", "is required for apply patch"));
+  }
+  if (options.field_manager.size() > kManagerNameMax) {
+    return bad_options({"FieldValueTooLong",
+                        fmt::format("Too long: may not be more than {} bytes", kManagerNameMax),
+                        "fieldManager"});
+  }
+  const json::object* config = patch.body.if_object();
+  if (config == nullptr) return Error{ErrorKind::kInvalid, "an apply needs an object"};
+  if (text_at(*config, {"apiVersion"}).empty() || text_at(*config, {"kind"}).empty()) {
+    return Error{ErrorKind::kInvalid, "apiVersion and kind must be set in what is applied"};
+  }
+  if (kube::find(*config, {"metadata", "managedFields"}) != nullptr) {
+    return Error{ErrorKind::kInvalid, "metadata.managedFields must be nil"};
+  }
+  std::string_view name = kube::name_of(*config);
+  if (!name.empty() && name != patch.name) {
+    return Error{ErrorKind::kInvalid,
+                 fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                             kube::shown(name), patch.name)};
+  }
+  if (text_at(*config, {"kind"}) != resource.kind) {
+    return Error{ErrorKind::kInvalid, fmt::format("kind: {} cannot be written as {}",
+                                                  kube::shown(text_at(*config, {"kind"})), resource.plural)};
+  }
+  return std::nullopt;
 }
 
-void Store::track_managers(json::object&, const json::object*, const kube::Resource&, Part, Time,
-                           const kube::WriteOptions&) {}
+// Whether a writer asks for all bookkeeping to be forgotten.
+bool is_reset(const json::object& body) {
+  const json::array* entries = kube::array_at(body, {"metadata", "managedFields"});
+  return entries != nullptr && entries->size() == 1 && entries->front().is_object() &&
+         entries->front().get_object().empty();
+}
+
+}  // namespace
+
+Result<Object> Store::apply(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
+                            const Write& write) {
+  if (std::optional<Error> error = check_apply(resource, patch, write.options)) return *error;
+  json::object config = patch.body.get_object();
+  kube::ensure_object(config, {"metadata"})["name"] = patch.name;
+  const Object* found = find_object(resource, ns, patch.name);
+  if (found != nullptr) {
+    return apply_to(table_for(resource), Object(*found), std::move(config),
+                    patch.status ? Part::kStatus : Part::kMain, write);
+  }
+  if (patch.status) return not_found(resource, patch.name);
+  if (!text_at(config, {"metadata", "resourceVersion"}).empty() || !kube::uid_of(config).empty()) {
+    return conflict(resource, patch.name,
+                    "uid mismatch: the provided object specified a uid or version, and no "
+                    "existing object was found");
+  }
+  return apply_new(resource, ns, std::move(config), write);
+}
+
+Result<Object> Store::apply_new(const kube::Resource& resource, std::string_view ns, json::object config,
+                                const Write& write) {
+  if (resource.has_status) config.erase("status");
+  kube::FieldSet fields = managed_part(kube::fields_of(config, kube::field_rules_of(resource)), false);
+  const Managers managers{{write.options.field_manager, true, std::string(text_at(config, {"apiVersion"})),
+                           "", format_rfc3339(write.now), std::move(fields)}};
+  const int64_t revision = revision_;
+  Result<Object> made = create_now(resource, ns, std::move(config), {write.now, write.options, &managers});
+  return write.options.dry_run ? pretended(resource, std::move(made), revision) : made;
+}
+
+Result<Object> Store::apply_to(Table& table, const Object& before, json::object config, Part part,
+                               const Write& write) {
+  std::optional<Error> stale = check_preconditions(table.resource, *before, kube::uid_of(config),
+                                                   text_at(config, {"metadata", "resourceVersion"}));
+  if (stale) return *stale;
+  const bool status = part == Part::kStatus;
+  const kube::FieldRules rules = kube::field_rules_of(table.resource);
+  const Managers managers = read_managers(*before);
+  Manager who{write.options.field_manager,
+              true,
+              std::string(text_at(config, {"apiVersion"})),
+              status ? "status" : "",
+              format_rfc3339(write.now),
+              managed_part(kube::fields_of(config, rules), status)};
+  if (!status && table.resource.has_status) {
+    config.erase("status");
+    who.fields.children.erase("f:status");
+  }
+  kube::FieldSet last;
+  kube::FieldSet kept = who.fields;
+  for (const Manager& manager : managers) {
+    if (manager.is_same(who)) {
+      last = manager.fields;
+    } else {
+      kept = kube::unite(kept, manager.fields);
+    }
+  }
+  json::object after = kube::remove_fields(kube::merge_fields(*before, config, rules), last, kept, rules);
+  keep_identity(after, *before);
+  keep_member(after["metadata"].get_object(), before->at("metadata").get_object(), "managedFields");
+  kube::FieldChanges changes = kube::compare_fields(*before, after, rules);
+  changes = {managed_part(changes.added, status), managed_part(changes.modified, status),
+             managed_part(changes.removed, status)};
+  Result<Managers> decided = after_apply(managers, who, changes, write.options.force);
+  if (!decided.ok()) return decided.error();
+  return replace(table, before, std::move(after), part, {write.now, write.options, &*decided});
+}
+
+void Store::track_managers(json::object& after, const json::object* before, const kube::Resource& resource,
+                           Part part, const Write& write) {
+  if (write.managers != nullptr) {
+    write_managers(after, *write.managers);
+    return;
+  }
+  const bool status = part == Part::kStatus;
+  Managers managers = is_reset(after) ? Managers{} : read_managers(after);
+  // Who does not know of managed fields must not lose them.
+  if (managers.empty() && before != nullptr && !is_reset(after)) managers = read_managers(*before);
+  if (managers.empty() && write.options.field_manager.empty()) {
+    after["metadata"].get_object().erase("managedFields");
+    return;
+  }
+  static const json::object kNothing;
+  kube::FieldChanges changes =
+      kube::compare_fields(before == nullptr ? kNothing : *before, after, kube::field_rules_of(resource));
+  changes = {managed_part(changes.added, status), managed_part(changes.modified, status),
+             managed_part(changes.removed, status)};
+  Manager who{write.options.field_manager.substr(0, kManagerNameMax),
+              false,
+              std::string(text_at(after, {"apiVersion"})),
+              status ? "status" : "",
+              format_rfc3339(write.now),
+              {}};
+  write_managers(after, after_update(std::move(managers), who, changes));
+}
 
 }  // namespace trainyard::store

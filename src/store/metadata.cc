@@ -53,7 +53,6 @@ void keep_identity(json::object& after, const json::object& before) {
   keep_member(after, before, "apiVersion");
   keep_member(after, before, "kind");
   json::object& metadata = after["metadata"].get_object();
-  metadata.erase("managedFields");
   const json::object& old = before.at("metadata").get_object();
   for (std::string_view field : kFixed) keep_member(metadata, old, field);
 }

@@ -7,6 +7,7 @@
 #include "kube/access.h"
 #include "kube/patch.h"
 #include "store/errors.h"
+#include "store/managers.h"
 #include "store/metadata.h"
 #include "store/namespaces.h"
 
@@ -153,12 +154,12 @@ Result<std::string> Store::name_for(Table& table, std::string_view ns, const jso
 Result<Object> Store::create(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
                              const kube::WriteOptions& options) {
   const int64_t revision = revision_;
-  Result<Object> made = create_now(resource, ns, std::move(body), now, options);
+  Result<Object> made = create_now(resource, ns, std::move(body), {now, options});
   return options.dry_run ? pretended(resource, std::move(made), revision) : made;
 }
 
 Result<Object> Store::create_now(const kube::Resource& resource, std::string_view ns, json::object body,
-                                 Time now, const kube::WriteOptions& options) {
+                                 const Write& write) {
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
   if (std::optional<Error> error = check_namespace(resource, ns, body)) return *error;
   if (!text_at(body, {"metadata", "resourceVersion"}).empty()) {
@@ -167,13 +168,13 @@ Result<Object> Store::create_now(const kube::Resource& resource, std::string_vie
   Table& table = table_for(resource);
   Result<std::string> name = name_for(table, ns, body);
   if (!name.ok()) return name.error();
-  prepare_new(body, table.resource, ns, *name, now);
+  prepare_new(body, table.resource, ns, *name, write.now);
   if (rules_.namespaces && table.resource == kube::kNamespaces) prepare_namespace(body);
   if (table.admission) {
     Result<Done> admitted = table.admission(body, nullptr);
     if (!admitted.ok()) return admitted.error();
   }
-  track_managers(body, nullptr, table.resource, Part::kMain, now, options);
+  track_managers(body, nullptr, table.resource, Part::kMain, write);
   body["metadata"].get_object()["uid"] = next_uid();
   return put(table, nullptr, std::move(body));
 }
@@ -203,7 +204,7 @@ Result<Object> Store::update(const kube::Resource& resource, std::string_view ns
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
   const Object* before = find_object(resource, ns, kube::name_of(body));
   if (before == nullptr) return not_found(resource, kube::name_of(body));
-  return replace(table_for(resource), Object(*before), std::move(body), Part::kMain, now, options);
+  return replace(table_for(resource), Object(*before), std::move(body), Part::kMain, {now, options});
 }
 
 Result<Object> Store::update_status(const kube::Resource& resource, std::string_view ns, json::object body,
@@ -212,13 +213,13 @@ Result<Object> Store::update_status(const kube::Resource& resource, std::string_
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
   const Object* before = find_object(resource, ns, kube::name_of(body));
   if (before == nullptr) return not_found(resource, kube::name_of(body));
-  return replace(table_for(resource), Object(*before), std::move(body), Part::kStatus, now, options);
+  return replace(table_for(resource), Object(*before), std::move(body), Part::kStatus, {now, options});
 }
 
 Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
                             Time now, const kube::WriteOptions& options) {
   if (patch.status && !resource.has_status) return not_found(resource, "status");
-  if (patch.kind == kube::PatchKind::kApply) return apply(resource, ns, patch, now, options);
+  if (patch.kind == kube::PatchKind::kApply) return apply(resource, ns, patch, {now, options});
   const Object* found = find_object(resource, ns, patch.name);
   if (found == nullptr) return not_found(resource, patch.name);
   Object before = *found;
@@ -233,18 +234,18 @@ Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns,
         {invalid_value("metadata.name", json::value(kube::name_of(body)), "field is immutable")});
   }
   return replace(table_for(resource), before, std::move(body), patch.status ? Part::kStatus : Part::kMain,
-                 now, options);
+                 {now, options});
 }
 
-Result<Object> Store::replace(Table& table, const Object& before, json::object body, Part part, Time now,
-                              const kube::WriteOptions& options) {
+Result<Object> Store::replace(Table& table, const Object& before, json::object body, Part part,
+                              const Write& write) {
   const int64_t revision = revision_;
-  Result<Object> written = replace_now(table, before, std::move(body), part, now, options);
-  return options.dry_run ? pretended(table.resource, std::move(written), revision) : written;
+  Result<Object> written = replace_now(table, before, std::move(body), part, write);
+  return write.options.dry_run ? pretended(table.resource, std::move(written), revision) : written;
 }
 
-Result<Object> Store::replace_now(Table& table, const Object& before, json::object body, Part part, Time now,
-                                  const kube::WriteOptions& options) {
+Result<Object> Store::replace_now(Table& table, const Object& before, json::object body, Part part,
+                                  const Write& write) {
   std::optional<Error> stale = check_preconditions(table.resource, *before, kube::uid_of(body),
                                                    text_at(body, {"metadata", "resourceVersion"}));
   if (stale) return *stale;
@@ -264,7 +265,7 @@ Result<Object> Store::replace_now(Table& table, const Object& before, json::obje
     Result<Done> admitted = table.admission(after, before.get());
     if (!admitted.ok()) return admitted.error();
   }
-  track_managers(after, before.get(), table.resource, part, now, options);
+  track_managers(after, before.get(), table.resource, part, write);
   return finish_write(table, before, std::move(after));
 }
 

@@ -37,6 +37,8 @@ namespace trainyard::store {
 
 using Object = std::shared_ptr<const json::object>;
 
+struct Manager;
+
 enum class ChangeKind { kAdded, kModified, kDeleted, kBookmark };
 
 // One entry of the watch log. `before` is null for kAdded and kBookmark.
@@ -170,6 +172,12 @@ class Store {
     Admission admission;
   };
   enum class Part { kMain, kStatus };
+  struct Write {
+    Time now;
+    const kube::WriteOptions& options;
+    // Of an apply: who manages what, already worked out.
+    const std::vector<Manager>* managers = nullptr;
+  };
   struct ListStart {
     int64_t revision = 0;
     std::optional<ObjectKey> after;
@@ -189,18 +197,22 @@ class Store {
   // The name a new object gets, free to be used.
   Result<std::string> name_for(Table& table, std::string_view ns, const json::object& body);
 
-  Result<Object> create_now(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
-                            const kube::WriteOptions& options);
-  Result<Object> replace(Table& table, const Object& before, json::object body, Part part, Time now,
-                         const kube::WriteOptions& options);
-  Result<Object> replace_now(Table& table, const Object& before, json::object body, Part part, Time now,
-                             const kube::WriteOptions& options);
+  Result<Object> create_now(const kube::Resource& resource, std::string_view ns, json::object body,
+                            const Write& write);
+  Result<Object> replace(Table& table, const Object& before, json::object body, Part part,
+                         const Write& write);
+  Result<Object> replace_now(Table& table, const Object& before, json::object body, Part part,
+                             const Write& write);
   Result<Object> finish_write(Table& table, const Object& before, json::object after);
   Result<Object> apply(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
-                       Time now, const kube::WriteOptions& options);
+                       const Write& write);
+  Result<Object> apply_new(const kube::Resource& resource, std::string_view ns, json::object config,
+                           const Write& write);
+  Result<Object> apply_to(Table& table, const Object& before, json::object config, Part part,
+                          const Write& write);
   // Enters in `after` who manages what it changed.
   static void track_managers(json::object& after, const json::object* before, const kube::Resource& resource,
-                             Part part, Time now, const kube::WriteOptions& options);
+                             Part part, const Write& write);
   // What a dry run answers: as written, but everything since `revision` is taken back.
   Result<Object> pretended(const kube::Resource& resource, Result<Object> written, int64_t revision);
   // Each stores or removes one object, logs it and keeps the indexes.

@@ -1,0 +1,51 @@
+// The managers of an object's fields: metadata.managedFields as values, and what a write
+// by one of them does to the others. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "kube/json.h"
+#include "kube/managed_fields.h"
+#include "kube/meta.h"
+
+namespace trainyard::store {
+
+// One entry of managedFields. Who it is are the first four.
+struct Manager {
+  std::string name;
+  bool applies = false;  // operation Apply, else Update
+  std::string api_version;
+  std::string subresource;
+  std::string time;
+  kube::FieldSet fields;
+
+  bool is_same(const Manager& other) const;
+  bool operator==(const Manager&) const = default;
+};
+using Managers = std::vector<Manager>;
+
+inline constexpr size_t kManagerNameMax = 128;
+
+// None when there is none or it cannot be read.
+Managers read_managers(const json::object& object);
+void write_managers(json::object& object, const Managers& managers);
+
+// The part of an object that a request is about: the whole but its status, or only that.
+// Nobody manages what the server itself sets.
+kube::FieldSet managed_part(kube::FieldSet fields, bool status);
+
+// A write that is not an apply: `who` manages what changed, alone. A writer without a name
+// takes from the others and has nothing.
+Managers after_update(Managers managers, const Manager& who, const kube::FieldChanges& changes);
+
+// An apply: `who` (with the fields of what it applies) changes others' fields only with
+// `force`; else that is kConflict, with every field named.
+Result<Managers> after_apply(Managers managers, const Manager& who, const kube::FieldChanges& changes,
+                             bool force);
+
+}  // namespace trainyard::store
