@@ -1,0 +1,256 @@
+#include "server/validate_fields.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "kube/access.h"
+#include "server/schema.h"
+
+namespace trainyard::server {
+namespace {
+
+using kube::object_at;
+
+constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+constexpr std::string_view kPreserve = "x-kubernetes-preserve-unknown-fields";
+constexpr std::string_view kEmbedded = "x-kubernetes-embedded-resource";
+constexpr int kDepthMax = 200;
+
+std::string below(std::string_view path, std::string_view key) {
+  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+}
+
+bool flag(const json::object& schema, std::string_view name) {
+  return kube::bool_at(schema, {name}).value_or(false);
+}
+
+bool names_object(std::string_view key) { return key == "apiVersion" || key == "kind" || key == "metadata"; }
+
+// Walks a document along its schema and notes what has no place in it.
+class Finder {
+ public:
+  std::vector<std::string> take() { return std::move(problems_); }
+
+  void check(const json::object& object, const SchemaType& type, const std::string& path, int depth) {
+    if (depth > kDepthMax) return;
+    for (const json::key_value_pair& member : object) {
+      std::string_view key = kube::view(member.key());
+      if (type.is_kind() && (key == "apiVersion" || key == "kind")) continue;
+      const SchemaField* field = type.field(key);
+      if (field != nullptr) {
+        check_field(member.value(), *field, below(path, key), depth);
+      } else if (!type.open) {
+        note(below(path, key));
+      }
+    }
+  }
+
+  // By a CRD's own schema.
+  void check_custom(const json::object& object, const json::object& schema) {
+    check_members(object, schema, "", true, 0);
+  }
+
+ private:
+  // `whole` where the value is an object with apiVersion and kind.
+  void check_value(const json::value& value, const json::object& schema, const std::string& path, bool whole,
+                   int depth) {
+    if (depth > kDepthMax) return;
+    if (const json::array* list = value.if_array()) {
+      const json::object* items = object_at(schema, {"items"});
+      for (size_t i = 0; items != nullptr && i < list->size(); ++i) {
+        check_value((*list)[i], *items, fmt::format("{}[{}]", path, i), flag(*items, kEmbedded), depth + 1);
+      }
+      return;
+    }
+    if (const json::object* object = value.if_object()) check_members(*object, schema, path, whole, depth);
+  }
+
+  void note(const std::string& path) {
+    if (problems_.size() < kFieldProblemsMax) problems_.push_back(fmt::format("unknown field \"{}\"", path));
+  }
+
+  void check_field(const json::value& value, const SchemaField& field, const std::string& path, int depth) {
+    if (field.scalar != ScalarType::kMessage) return;
+    switch (field.many) {
+      case Many::kOne:
+        if (value.is_object()) check(value.get_object(), *field.message, path, depth + 1);
+        return;
+      case Many::kList:
+        for (size_t i = 0; value.is_array() && i < value.get_array().size(); ++i) {
+          const json::object* each = value.get_array()[i].if_object();
+          if (each != nullptr) check(*each, *field.message, fmt::format("{}[{}]", path, i), depth + 1);
+        }
+        return;
+      case Many::kMap:
+        if (!value.is_object()) return;
+        for (const json::key_value_pair& each : value.get_object()) {
+          if (!each.value().is_object()) continue;
+          check(each.value().get_object(), *field.message, below(path, kube::view(each.key())), depth + 1);
+        }
+    }
+  }
+
+  void check_members(const json::object& object, const json::object& schema, const std::string& path,
+                     bool whole, int depth) {
+    const json::object* properties = object_at(schema, {"properties"});
+    const json::value* additional = schema.if_contains("additionalProperties");
+    bool open = flag(schema, kPreserve) || flag(schema, "x-kubernetes-int-or-string") ||
+                (additional != nullptr && additional->is_bool() && additional->get_bool());
+    for (const json::key_value_pair& member : object) {
+      std::string_view key = kube::view(member.key());
+      std::string member_path = below(path, key);
+      if (whole && names_object(key)) {
+        const SchemaType* meta = schema_named(kObjectMeta);
+        if (key == "metadata" && member.value().is_object() && meta != nullptr) {
+          check(member.value().get_object(), *meta, member_path, depth + 1);
+        }
+        continue;
+      }
+      const json::object* known = properties ? object_at(*properties, {key}) : nullptr;
+      if (known == nullptr && additional != nullptr) known = additional->if_object();
+      if (known != nullptr) {
+        check_value(member.value(), *known, member_path, flag(*known, kEmbedded), depth + 1);
+      } else if (!open) {
+        note(member_path);
+      }
+    }
+  }
+
+  std::vector<std::string> problems_;
+};
+
+// Finds keys that an object has twice, in text that is JSON.
+class DuplicateFinder {
+ public:
+  explicit DuplicateFinder(std::string_view text) : text_(text) {}
+
+  std::vector<std::string> run() {
+    for (size_t i = 0; i < text_.size(); ++i) {
+      char c = text_[i];
+      if (c == '{' || c == '[') {
+        open_.push_back(Level{c == '[', {}, "", 0, c == '{'});
+      } else if (c == '}' || c == ']') {
+        if (open_.empty()) break;
+        open_.pop_back();
+      } else if (c == ',' && !open_.empty()) {
+        ++open_.back().index;
+        open_.back().at_key = !open_.back().list;
+      } else if (c == '"') {
+        size_t end = end_of_string(i);
+        if (!open_.empty() && open_.back().at_key) take_key(text_.substr(i + 1, end - i - 1));
+        i = end;
+      }
+    }
+    return std::move(problems_);
+  }
+
+ private:
+  struct Level {
+    bool list = false;
+    std::set<std::string, std::less<>> keys;
+    std::string key;
+    size_t index = 0;
+    bool at_key = false;
+  };
+
+  size_t end_of_string(size_t start) const {
+    size_t i = start + 1;
+    while (i < text_.size() && text_[i] != '"') i += text_[i] == '\\' ? 2 : 1;
+    return std::min(i, text_.size());
+  }
+
+  void take_key(std::string_view key) {
+    Level& level = open_.back();
+    level.at_key = false;
+    level.key = key;
+    if (level.keys.emplace(key).second || problems_.size() >= kFieldProblemsMax) return;
+    problems_.push_back(fmt::format("duplicate field \"{}\"", path()));
+  }
+
+  std::string path() const {
+    std::string path;
+    for (const Level& level : open_) {
+      path = level.list ? fmt::format("{}[{}]", path, level.index) : below(path, level.key);
+    }
+    return path;
+  }
+
+  std::string_view text_;
+  std::vector<Level> open_;
+  std::vector<std::string> problems_;
+};
+
+void prune(json::value& value, const json::object& schema, bool whole, int depth);
+
+void prune_members(json::object& object, const json::object& schema, bool whole, int depth) {
+  const json::object* properties = object_at(schema, {"properties"});
+  const json::value* additional = schema.if_contains("additionalProperties");
+  bool open = flag(schema, kPreserve) || flag(schema, "x-kubernetes-int-or-string") ||
+              (additional != nullptr && additional->is_bool() && additional->get_bool());
+  json::object kept;
+  for (json::key_value_pair& member : object) {
+    std::string_view key = kube::view(member.key());
+    const json::object* known = properties ? object_at(*properties, {key}) : nullptr;
+    if (known == nullptr && additional != nullptr) known = additional->if_object();
+    bool fixed = whole && names_object(key);
+    if (!fixed && known == nullptr && !open) continue;
+    json::value& value = kept[member.key()];
+    value = std::move(member.value());
+    if (!fixed && known != nullptr) prune(value, *known, flag(*known, kEmbedded), depth + 1);
+  }
+  object = std::move(kept);
+  for (const json::key_value_pair& each : properties ? *properties : json::object()) {
+    const json::object* known = each.value().if_object();
+    const json::value* standard = known ? known->if_contains("default") : nullptr;
+    if (standard == nullptr) continue;
+    json::value* present = object.if_contains(each.key());
+    bool missing = present == nullptr || (present->is_null() && !flag(*known, "nullable"));
+    if (!missing) continue;
+    object[each.key()] = *standard;
+    prune(object[each.key()], *known, flag(*known, kEmbedded), depth + 1);
+  }
+}
+
+void prune(json::value& value, const json::object& schema, bool whole, int depth) {
+  if (depth > kDepthMax) return;
+  if (json::object* object = value.if_object()) {
+    prune_members(*object, schema, whole, depth);
+    return;
+  }
+  const json::object* items = object_at(schema, {"items"});
+  json::array* list = value.if_array();
+  if (list == nullptr || items == nullptr) return;
+  for (json::value& each : *list) prune(each, *items, flag(*items, kEmbedded), depth + 1);
+}
+
+}  // namespace
+
+std::vector<std::string> unknown_fields(const ApiResource& resource, const json::object& body) {
+  Finder finder;
+  const kube::Resource& kind = resource.resource;
+  if (resource.schema) {
+    finder.check_custom(body, *resource.schema);
+  } else if (const SchemaType* type = schema_of(kind.group, kind.version, kind.kind);
+             type && !resource.from_crd) {
+    finder.check(body, *type, "", 0);
+  }
+  return finder.take();
+}
+
+std::vector<std::string> duplicate_fields(std::string_view json_text) {
+  return DuplicateFinder(json_text).run();
+}
+
+Status strict_decoding_error(const ApiResource& resource, const std::vector<std::string>& problems) {
+  const kube::Resource& kind = resource.resource;
+  return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
+                                 kind.kind, kind.version, kind.kind, fmt::join(problems, ", ")));
+}
+
+void prune_and_default(const ApiResource& resource, json::object& body) {
+  if (!resource.from_crd || !resource.schema) return;
+  prune_members(body, *resource.schema, true, 0);
+}
+
+}  // namespace trainyard::server
