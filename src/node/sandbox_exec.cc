@@ -1,6 +1,7 @@
 #include "node/sandbox_exec.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 
 namespace trainyard::node {
 namespace {
+
+constexpr int kPatienceMs = 1000;
 
 class Inside final : public ExecProcess {
  public:
@@ -40,13 +43,19 @@ class Inside final : public ExecProcess {
   std::optional<int> exit_code() override { return outer_->exit_code(); }
 
  private:
-  // Ending runc alone would leave the process that it started in the container.
+  // Ending runc alone would leave the process that it started in the container. Its pid is
+  // known once runc has started it.
   void kill_inside() {
-    Result<std::string> text = read_whole(pid_file_);
-    if (!text.ok()) return;
-    int pid = 0;
-    std::from_chars(text->data(), text->data() + text->size(), pid);
-    if (pid > 1) ::kill(pid, SIGKILL);
+    for (int waited = 0; waited < kPatienceMs && !outer_->exit_code(); waited += 5) {
+      Result<std::string> text = read_whole(pid_file_);
+      int pid = 0;
+      if (text.ok()) std::from_chars(text->data(), text->data() + text->size(), pid);
+      if (pid > 1) {
+        ::kill(pid, SIGKILL);
+        return;
+      }
+      ::poll(nullptr, 0, 5);
+    }
   }
 
   std::unique_ptr<ExecProcess> outer_;

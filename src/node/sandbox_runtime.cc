@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPodFile = "pod.json";
+constexpr size_t kSocketPathMax = 107;
+constexpr int kStartPatienceMs = 500;
 
 std::string kernel_text(const char* file) {
   std::ifstream in(file);
@@ -116,7 +119,7 @@ Result<std::unique_ptr<SandboxRuntime>> SandboxRuntime::open(SandboxOptions opti
 }
 
 Result<Done> SandboxRuntime::begin() {
-  for (const char* name : {"pods", "runc"}) {
+  for (const char* name : {"pods", "runc", "tty"}) {
     if (Result<Done> made = make_folders(folder_ / name); !made.ok()) return made;
   }
   if (options_.support.layers_in_memory) {
@@ -169,6 +172,11 @@ fs::path SandboxRuntime::bundle(const ContainerId& id) const {
 fs::path SandboxRuntime::layer(const ContainerId& id) const {
   if (!options_.support.layers_in_memory) return bundle(id) / "layer";
   return folder_ / "memory" / id.pod_uid / fmt::format("{}.{}", id.container, id.attempt);
+}
+
+// Not in the container's folder: a socket's path has at most 107 characters.
+fs::path SandboxRuntime::console(const ContainerId& id) const {
+  return folder_ / "tty" / fmt::format("{:016x}", fnv1a(sandbox_name(id)));
 }
 
 std::string SandboxRuntime::cgroup_of(const std::string& uid) const {
@@ -319,8 +327,7 @@ ShimPlan SandboxRuntime::shim_plan(const ContainerPlan& plan) const {
                "--pid-file",
                (folder / "pid").string()};
   if (plan.tty) {
-    // Relative to the shim's folder, where runc starts: such names must be short.
-    shim.console_socket = "console";
+    shim.console_socket = console(plan.id).string();
     shim.argv.insert(shim.argv.end(), {"--console-socket", shim.console_socket});
   }
   shim.argv.push_back(sandbox_name(plan.id));
@@ -337,6 +344,10 @@ Result<Done> SandboxRuntime::start(const ContainerPlan& plan) {
   auto pod = pods_.find(plan.id.pod_uid);
   if (pod == pods_.end() || pod->second.ip.empty()) {
     return Error{ErrorKind::kConflict, fmt::format("pod {} has not been prepared", plan.id.pod_uid)};
+  }
+  if (plan.tty && console(plan.id).string().size() > kSocketPathMax) {
+    return Error{ErrorKind::kInvalid, fmt::format("the data folder's path is too long for terminals: {}",
+                                                  options_.data_dir.string())};
   }
   // Of a try that got nowhere; nothing of it runs.
   if (Result<Done> cleared = clear(plan.id); !cleared.ok()) return cleared;
@@ -364,14 +375,22 @@ int SandboxRuntime::changes() const { return shims_.changes(); }
 
 void SandboxRuntime::drain_changes() { shims_.drain_changes(); }
 
-Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) { return shims_.signal(id, signal); }
+// A container may run, and be seen to, a moment before runc has left and its shim knows it.
+Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) {
+  for (int waited = 0; waited < kStartPatienceMs && !shims_.state(id); waited += 5) {
+    std::optional<ContainerStatus> status = shims_.find(id);
+    if (!status || status->phase != ContainerPhase::kRunning) break;
+    ::poll(nullptr, 0, 5);
+  }
+  return shims_.signal(id, signal);
+}
 
 // Takes away what start() made, besides the shim's own files.
 Result<Done> SandboxRuntime::clear(const ContainerId& id) {
   if (Result<Done> gone = cgroups_.destroy(cgroup_of(id)); !gone.ok()) return gone;
   if (Result<Done> gone = unmount_below(bundle(id)); !gone.ok()) return gone;
   std::error_code failure;
-  for (const fs::path& folder : {layer(id), bundle(id), folder_ / "runc" / sandbox_name(id)}) {
+  for (const fs::path& folder : {layer(id), bundle(id), folder_ / "runc" / sandbox_name(id), console(id)}) {
     fs::remove_all(folder, failure);
     if (failure) return error_of(failure.value(), "remove", folder.string());
   }
@@ -385,7 +404,11 @@ Result<Done> SandboxRuntime::remove(const ContainerId& id) {
 }
 
 Result<Done> SandboxRuntime::destroy(const std::string& uid) {
+  std::vector<ContainerStatus> known = shims_.list();
   if (Result<Done> ended = shims_.destroy(uid); !ended.ok()) return ended;
+  for (const ContainerStatus& one : known) {
+    if (one.id.pod_uid == uid) ::unlink(console(one.id).c_str());
+  }
   if (Result<Done> gone = cgroups_.destroy(cgroup_of(uid)); !gone.ok()) return gone;
   fs::path folder = pod_folder(uid);
   // Memory volumes lie with the pod's other volumes.

@@ -68,6 +68,7 @@ class SandboxRuntime final : public Runtime {
   std::filesystem::path pod_folder(const std::string& uid) const;
   std::filesystem::path bundle(const ContainerId& id) const;
   std::filesystem::path layer(const ContainerId& id) const;
+  std::filesystem::path console(const ContainerId& id) const;
   std::string cgroup_of(const std::string& pod_uid) const;
   std::string cgroup_of(const ContainerId& id) const;
   Result<Done> make_pod_files(const PodPlan& pod, const std::string& ip);

@@ -1,0 +1,55 @@
+#include "node/sandbox_words.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard::node {
+namespace {
+
+TEST(SandboxWords, StartFailuresBecomeExitCodes) {
+  StartVerdict missing = read_start_failure(
+      "time=\"2026-11-16T03:00:00Z\" level=error msg=\"runc run failed: unable to start container process: "
+      "exec: "
+      "\\\"nosuch\\\": executable file not found in $PATH\"\n");
+  EXPECT_EQ(missing.exit_code, 127);
+  EXPECT_EQ(missing.message, "exec: \"nosuch\": executable file not found in $PATH");
+
+  StartVerdict no_file = read_start_failure(
+      "time=\"x\" level=error msg=\"runc run failed: unable to start container process: exec /bin/x: no such "
+      "file or "
+      "directory\"");
+  EXPECT_EQ(no_file.exit_code, 127);
+
+  StartVerdict denied = read_start_failure(
+      "level=error msg=\"runc run failed: unable to start container process: exec: \\\"/etc/passwd\\\": "
+      "permission "
+      "denied\"");
+  EXPECT_EQ(denied.exit_code, 126);
+
+  StartVerdict other =
+      read_start_failure("level=error msg=\"runc run failed: error during container init: x\"");
+  EXPECT_EQ(other.exit_code, 128);
+  EXPECT_EQ(other.message, "error during container init: x");
+  EXPECT_EQ(read_start_failure("something else").message, "something else");
+}
+
+TEST(SandboxWords, NameServersOfTheHostsLoopbackAreNotThePods) {
+  const char* host = "search lan\nnameserver 127.0.0.53\nnameserver 192.168.1.1\noptions edns0\n";
+  EXPECT_EQ(resolv_text(host, true), "search lan\nnameserver 192.168.1.1\noptions edns0\n");
+  EXPECT_EQ(resolv_text(host, false).find("nameserver"), std::string::npos);
+}
+
+TEST(SandboxWords, SysctlsOfTheWholeMachineAreForeign) {
+  PodPlan pod;
+  pod.sysctls = {{"kernel.shmmax", "1"},
+                 {"net.core.somaxconn", "1"},
+                 {"vm.swappiness", "1"},
+                 {"fs.mqueue.msg_max", "1"},
+                 {"kernel.panic", "1"}};
+  EXPECT_EQ(foreign_sysctls(pod), (std::vector<std::string>{"kernel.panic", "vm.swappiness"}));
+  pod.host_network = true;
+  EXPECT_EQ(foreign_sysctls(pod),
+            (std::vector<std::string>{"kernel.panic", "net.core.somaxconn", "vm.swappiness"}));
+}
+
+}  // namespace
+}  // namespace trainyard::node
