@@ -55,20 +55,23 @@ Result<Reply> carry_out(store::Store& store, const kube::Request& request, Time 
           [&](const kube::List& list) { return with_page(store.list(resource, ns, list)); },
           [&](const kube::Watch& watch) { return with_events(store.watch(resource, ns, watch)); },
           [&](const kube::Create& create) {
-            return with_object(store.create(resource, ns, create.body, now));
+            return with_object(store.create(resource, ns, create.body, now, request.options));
           },
           [&](const kube::Update& update) {
-            return with_object(store.update(resource, ns, update.body, now));
+            return with_object(store.update(resource, ns, update.body, now, request.options));
           },
           [&](const kube::UpdateStatus& update) {
-            return with_object(store.update_status(resource, ns, update.body, now));
+            return with_object(store.update_status(resource, ns, update.body, now, request.options));
           },
-          [&](const kube::Patch& patch) { return with_object(store.patch(resource, ns, patch, now)); },
+          [&](const kube::Patch& patch) {
+            return with_object(store.patch(resource, ns, patch, now, request.options));
+          },
           [&](const kube::Delete& remove) {
-            return with_object(store.remove(resource, ns, remove.name, remove.options, now));
+            return with_object(
+                store.remove(resource, ns, remove.name, remove.options, now, request.options.dry_run));
           },
           [&](const kube::DeleteCollection& which) -> Result<Reply> {
-            Result<int> removed = store.remove_collection(resource, ns, which, now);
+            Result<int> removed = store.remove_collection(resource, ns, which, now, request.options.dry_run);
             if (!removed.ok()) return removed.error();
             return Reply{};
           },
