@@ -5,13 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 
+#include "cli/command_line_plane.h"
 #include "cli/suggest.h"
 
 namespace trainyard::cli {
 namespace {
-
-constexpr std::string_view kPathHelp =
-    "A file, a directory (its .yaml, .yml and .json files) or - for standard input";
 
 // What CLI11 fills in; one per parse.
 struct Raw {
@@ -26,30 +24,13 @@ struct Raw {
   int threads = 0;
   bool version = false;
   dialect::Settings settings;
+  PlaneCommands plane;
 };
-
-void add_paths(CLI::App& command, Raw& raw) {
-  command.add_option("PATH", raw.paths, std::string(kPathHelp))->required()->type_name("");
-}
-
-void add_settings(CLI::App& command, Raw& raw) {
-  command.add_option("--cluster-domain", raw.settings.cluster_domain,
-                     "Domain that host names in TF_CONFIG end in, as the cluster is set up");
-  command.add_option(
-      "--gang-scheduler-name", raw.settings.gang_scheduler,
-      "Gang scheduler of TFJobs: volcano, kube-batch, or the name of a scheduler-plugins profile");
-  command
-      .add_option("--clean-pod-policy", raw.settings.default_clean_policy,
-                  "What TFJobs without a cleanPodPolicy get: Running (the default), All or None")
-      ->check(CLI::IsMember({"Running", "All", "None"}));
-  command.add_flag("--evaluator-in-cluster", raw.settings.evaluator_in_cluster,
-                   "List the evaluator in TF_CONFIG's cluster, as Kubeflow 1.9 does");
-}
 
 void add_validate(CLI::App& app, Raw& raw) {
   CLI::App* command = app.add_subcommand("validate", "Check manifests; tell every problem at once");
-  add_paths(*command, raw);
-  add_settings(*command, raw);
+  add_paths(*command, raw.paths);
+  add_settings(*command, raw.settings);
   command->footer(
       "Exit status: 0 every job is valid, 1 something is wrong, 2 the command line is.\n"
       "Objects of other kinds pass through.\n\n"
@@ -61,12 +42,12 @@ void add_validate(CLI::App& app, Raw& raw) {
 
 void add_explain(CLI::App& app, Raw& raw) {
   CLI::App* command = app.add_subcommand("explain", "Show what a job means and what would be done next");
-  add_paths(*command, raw);
+  add_paths(*command, raw.paths);
   command
       ->add_option("-o,--output", raw.output, "Print the objects that would be created instead: yaml or json")
       ->check(CLI::IsMember({"yaml", "json"}));
   command->add_option("--now", raw.now, "Plan as of this time (RFC 3339) instead of now");
-  add_settings(*command, raw);
+  add_settings(*command, raw.settings);
   command->footer(
       "A job that carries a status is planned for as well; pods given along with it are taken into "
       "account.\n\n"
@@ -81,7 +62,7 @@ void add_convert(CLI::App& app, Raw& raw) {
   command->add_option("--to", raw.to, "The dialect to write: tfjob, t9k or volcano")
       ->required()
       ->check(CLI::IsMember({"tfjob", "t9k", "volcano"}));
-  add_paths(*command, raw);
+  add_paths(*command, raw.paths);
   command->footer(
       "Comments at the top of each job say what could not be carried over.\n\n"
       "Examples:\n"
@@ -127,6 +108,7 @@ void describe(CLI::App& app, Raw& raw) {
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "Print this help");
   app.add_flag("--version", raw.version, "Print the version");
+  raw.plane.describe(app);
   add_validate(app, raw);
   add_explain(app, raw);
   add_convert(app, raw);
@@ -135,9 +117,9 @@ void describe(CLI::App& app, Raw& raw) {
   app.add_subcommand("version", "Print the version");
   app.footer(
       "Examples:\n"
-      "  trainyard validate job.yaml\n"
+      "  trainyard run job.yaml\n"
       "  trainyard explain job.yaml\n"
-      "  trainyard convert --to volcano job.yaml\n\n"
+      "  trainyard up --detach\n\n"
       "trainyard COMMAND --help tells more.");
 }
 
@@ -169,6 +151,7 @@ Command command_of(std::string_view name, const Raw& raw) {
   if (name == "convert") return Convert{raw.paths, raw.to};
   if (name == "sim") return simulate_of(raw);
   if (name == "completion") return Completion{raw.shell};
+  if (std::optional<Command> command = raw.plane.read(name)) return *command;
   return Version{};
 }
 
@@ -176,7 +159,7 @@ Command command_of(std::string_view name, const Raw& raw) {
 std::optional<Misused> unknown_command(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return std::nullopt;
   const std::string& word = arguments[0];
-  if (word == "-h" || word == "--help" || word == "--version") return std::nullopt;
+  if (word == "-h" || word == "--help" || word == "--version" || word == "shim") return std::nullopt;
   if (word.starts_with("-")) {
     return Misused{
         fmt::format("unknown option '{}' before a command\nRun 'trainyard --help' for help.\n", word)};
@@ -194,8 +177,12 @@ std::optional<Misused> unknown_command(const std::vector<std::string>& arguments
 }  // namespace
 
 const std::vector<std::string_view>& command_names() {
-  static const std::vector<std::string_view> kNames = {"validate", "explain",    "convert",
-                                                       "sim",      "completion", "version"};
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names = {"validate", "explain", "convert", "sim", "completion", "version"};
+    const std::vector<std::string_view>& plane = PlaneCommands::names();
+    names.insert(names.begin(), plane.begin(), plane.end());
+    return names;
+  }();
   return kNames;
 }
 

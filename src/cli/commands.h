@@ -52,6 +52,79 @@ struct Simulate {
   bool operator==(const Simulate&) const = default;
 };
 
+enum class RuntimeChoice { kAuto, kSandbox, kProcess };
+
+// How the embedded plane runs what it is given; shared by `run` and `up`.
+struct PlaneSettings {
+  std::string data_dir;  // "" for the default
+  RuntimeChoice runtime = RuntimeChoice::kAuto;
+  int gpus = -1;      // -1: those that are found
+  bool pull = false;  // bring images that are not here
+  dialect::Settings settings;
+
+  bool operator==(const PlaneSettings&) const = default;
+};
+
+// Run jobs here, now.
+struct RunJobs {
+  std::vector<std::string> paths;
+  PlaneSettings plane;
+  bool quiet = false;  // no logs of replicas
+
+  bool operator==(const RunJobs&) const = default;
+};
+
+struct Up {
+  PlaneSettings plane;
+  std::string address = "127.0.0.1";
+  int port = 0;  // 0: the one it had before, else a free one
+  bool detach = false;
+
+  bool operator==(const Up&) const = default;
+};
+
+struct Down {
+  std::string data_dir;
+  bool leave_running = false;  // the replicas go on; the next `up` adopts them
+
+  bool operator==(const Down&) const = default;
+};
+
+struct PlaneStatus {
+  std::string data_dir;
+
+  bool operator==(const PlaneStatus&) const = default;
+};
+
+struct Pull {
+  std::string data_dir;
+  std::vector<std::string> images;
+
+  bool operator==(const Pull&) const = default;
+};
+
+// Brings an image from a folder or an OCI layout.
+struct Import {
+  std::string data_dir;
+  std::string path;
+  std::string name;
+
+  bool operator==(const Import&) const = default;
+};
+
+struct Images {
+  std::string data_dir;
+
+  bool operator==(const Images&) const = default;
+};
+
+// The process that watches one container; started by the node, not by people.
+struct Shim {
+  std::string plan;
+
+  bool operator==(const Shim&) const = default;
+};
+
 struct Completion {
   std::string shell;  // bash, zsh or fish
 
@@ -76,6 +149,7 @@ struct Misused {
   bool operator==(const Misused&) const = default;
 };
 
-using Command = std::variant<Validate, Explain, Convert, Simulate, Completion, Version, Help, Misused>;
+using Command = std::variant<Validate, Explain, Convert, Simulate, RunJobs, Up, Down, PlaneStatus, Pull,
+                             Import, Images, Shim, Completion, Version, Help, Misused>;
 
 }  // namespace trainyard::cli

@@ -30,7 +30,28 @@ std::vector<CommandShape> shapes() {
   std::vector<Option> explain = settings;
   explain.push_back({"--output", "print objects instead", "yaml json"});
   explain.push_back({"--now", "plan as of this time", ""});
+  const Option data_dir = {"--data-dir", "where everything is kept", ""};
+  std::vector<Option> up = settings;
+  up.insert(up.end(), {data_dir,
+                       {"--runtime", "how pods run", "auto sandbox process"},
+                       {"--gpus", "how many GPUs to offer", ""},
+                       {"--pull", "bring images that are not here", ""}});
+  std::vector<Option> run = up;
+  run.push_back({"--quiet", "no output of replicas", ""});
+  up.insert(up.end(), {{"--address", "the address to listen on", ""},
+                       {"--port", "the port to listen on", ""},
+                       {"--detach", "go to the background", ""}});
   return {
+      {"run", "run jobs on this machine", "", run},
+      {"up", "start the embedded plane", "-", up},
+      {"down",
+       "stop the embedded plane",
+       "-",
+       {data_dir, {"--leave-running", "leave the replicas running", ""}}},
+      {"status", "tell whether the plane runs", "-", {data_dir}},
+      {"pull", "bring images", "-", {data_dir}},
+      {"import", "take a folder as an image", "", {data_dir}},
+      {"images", "list images", "-", {data_dir}},
       {"validate", "check manifests", "", settings},
       {"explain", "show what a job means", "", explain},
       {"convert",

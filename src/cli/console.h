@@ -11,7 +11,8 @@ struct Console {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  bool bold = false;  // headings; only when `out` is a terminal
+  bool bold = false;      // headings and colours; only when `out` is a terminal
+  bool terminal = false;  // `out` is one: what is shown may be redrawn
 };
 
 }  // namespace trainyard::cli

@@ -8,7 +8,8 @@
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  bool bold = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  trainyard::cli::Console console{std::cin, std::cout, std::cerr, bold};
+  bool terminal = isatty(STDOUT_FILENO) == 1;
+  bool bold = terminal && std::getenv("NO_COLOR") == nullptr;
+  trainyard::cli::Console console{std::cin, std::cout, std::cerr, bold, terminal};
   return trainyard::cli::run(trainyard::cli::read_command_line({argv + 1, argv + argc}), console);
 }

@@ -240,6 +240,7 @@ JobView view_of(const dialect::Dialect& dialect, const dialect::Settings& settin
   view.phase = state.phase;
   view.result = state.result;
   view.why = why_of(state);
+  if (state.result && state.cause.index >= 0) view.exit_code = state.cause.exit_code;
   view.restarts = state.restarts + state.disruptions;
   view.started = state.started_at ? state.started_at : kube::creation_time_of(job);
   view.finished = state.finished_at;

@@ -42,7 +42,8 @@ struct JobView {
   std::string title;  // "TFJob mnist"
   model::Phase phase = model::Phase::kNew;
   std::optional<model::ResultKind> result;
-  std::string why;  // what a person should know about the phase; "" when nothing
+  std::string why;               // what a person should know about the phase; "" when nothing
+  std::optional<int> exit_code;  // of the replica that failed the job
   int restarts = 0;
   std::optional<Time> started;
   std::optional<Time> finished;

@@ -1,0 +1,135 @@
+#include "cli/command_line_plane.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trainyard::cli {
+
+struct PlaneCommands::Raw {
+  PlaneSettings plane;
+  std::vector<std::string> paths;
+  std::string runtime = "auto";
+  std::string address = "127.0.0.1";
+  int port = 0;
+  bool detach = false;
+  bool quiet = false;
+  bool leave_running = false;
+  std::vector<std::string> images;
+  std::string name;
+};
+
+namespace {
+
+void add_data_dir(CLI::App& command, std::string& data_dir) {
+  command.add_option("--data-dir", data_dir,
+                     "Where everything is kept; by default trainyard in the state folder of the user");
+}
+
+void add_plane_settings(CLI::App& command, PlaneSettings& plane, std::string& runtime) {
+  add_data_dir(command, plane.data_dir);
+  command
+      .add_option("--runtime", runtime,
+                  "How pods run: sandbox (own namespaces and address), process (plain processes), "
+                  "auto (sandbox where it works)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "sandbox", "process"}));
+  command.add_option("--gpus", plane.gpus, "How many GPUs to offer; by default those that are found")
+      ->check(CLI::Range(0, 1024));
+  command.add_flag("--pull", plane.pull, "Bring images that are not here, instead of the host's own root");
+  add_settings(command, plane.settings);
+}
+
+RuntimeChoice choice_of(std::string_view text) {
+  if (text == "sandbox") return RuntimeChoice::kSandbox;
+  return text == "process" ? RuntimeChoice::kProcess : RuntimeChoice::kAuto;
+}
+
+}  // namespace
+
+void add_settings(CLI::App& command, dialect::Settings& settings) {
+  command.add_option("--cluster-domain", settings.cluster_domain,
+                     "Domain that host names in TF_CONFIG end in, as the cluster is set up");
+  command.add_option(
+      "--gang-scheduler-name", settings.gang_scheduler,
+      "Gang scheduler of TFJobs: volcano, kube-batch, or the name of a scheduler-plugins profile");
+  command
+      .add_option("--clean-pod-policy", settings.default_clean_policy,
+                  "What TFJobs without a cleanPodPolicy get: Running (the default), All or None")
+      ->check(CLI::IsMember({"Running", "All", "None"}));
+  command.add_flag("--evaluator-in-cluster", settings.evaluator_in_cluster,
+                   "List the evaluator in TF_CONFIG's cluster, as Kubeflow 1.9 does");
+}
+
+void add_paths(CLI::App& command, std::vector<std::string>& paths) {
+  command
+      .add_option("PATH", paths,
+                  "A file, a directory (its .yaml, .yml and .json files) or - for standard input")
+      ->required()
+      ->type_name("");
+}
+
+PlaneCommands::PlaneCommands() : raw_(std::make_unique<Raw>()) {}
+PlaneCommands::~PlaneCommands() = default;
+
+const std::vector<std::string_view>& PlaneCommands::names() {
+  static const std::vector<std::string_view> kNames = {"run",  "up",     "down",  "status",
+                                                       "pull", "import", "images"};
+  return kNames;
+}
+
+void PlaneCommands::describe(CLI::App& app) {
+  CLI::App* run = app.add_subcommand("run", "Run jobs on this machine now and show them until they end");
+  add_paths(*run, raw_->paths);
+  add_plane_settings(*run, raw_->plane, raw_->runtime);
+  run->add_flag("-q,--quiet", raw_->quiet, "Do not show what the replicas print");
+  run->footer(
+      "Other documents in the files (ConfigMaps, Secrets, claims) are created before the jobs.\n"
+      "Ctrl-C stops the jobs gracefully, a second one kills them.\n"
+      "Exit status: 0 every job succeeded; the exit code of the replica that failed a job; 130 stopped.\n\n"
+      "Examples:\n"
+      "  trainyard run job.yaml\n"
+      "  trainyard run --runtime process --quiet job.yaml");
+  CLI::App* up = app.add_subcommand("up", "Start the embedded plane: an API that kubectl can use");
+  add_plane_settings(*up, raw_->plane, raw_->runtime);
+  up->add_option("--address", raw_->address, "The address to listen on")->capture_default_str();
+  up->add_option("--port", raw_->port,
+                 "The port to listen on; by default the one it had before, or a free one")
+      ->check(CLI::Range(0, 65535));
+  up->add_flag("-d,--detach", raw_->detach, "Go to the background once it answers");
+  up->footer(
+      "Examples:\n"
+      "  trainyard up --detach\n"
+      "  export KUBECONFIG=~/.local/state/trainyard/kubeconfig; kubectl get nodes");
+  CLI::App* down = app.add_subcommand("down", "Stop the embedded plane");
+  add_data_dir(*down, raw_->plane.data_dir);
+  down->add_flag("--leave-running", raw_->leave_running,
+                 "Leave the replicas running; the next 'up' takes them over");
+  CLI::App* status = app.add_subcommand("status", "Tell whether the embedded plane runs and what it does");
+  add_data_dir(*status, raw_->plane.data_dir);
+  CLI::App* pull = app.add_subcommand("pull", "Bring images to this machine (needs skopeo and umoci)");
+  add_data_dir(*pull, raw_->plane.data_dir);
+  pull->add_option("IMAGE", raw_->images, "An image's name")->required()->type_name("");
+  CLI::App* import = app.add_subcommand("import", "Take a folder or an OCI layout as an image");
+  add_data_dir(*import, raw_->plane.data_dir);
+  import->add_option("PATH", raw_->paths, "The folder")->required()->expected(1)->type_name("");
+  import->add_option("NAME", raw_->name, "What manifests call the image")->required()->type_name("");
+  CLI::App* images = app.add_subcommand("images", "List the images that are here");
+  add_data_dir(*images, raw_->plane.data_dir);
+  CLI::App* shim = app.add_subcommand("shim", "Watch one container")->group("");
+  shim->add_option("PLAN", raw_->name)->required();
+}
+
+std::optional<Command> PlaneCommands::read(std::string_view name) const {
+  PlaneSettings plane = raw_->plane;
+  plane.runtime = choice_of(raw_->runtime);
+  if (name == "run") return RunJobs{raw_->paths, plane, raw_->quiet};
+  if (name == "up") return Up{plane, raw_->address, raw_->port, raw_->detach};
+  if (name == "down") return Down{plane.data_dir, raw_->leave_running};
+  if (name == "status") return PlaneStatus{plane.data_dir};
+  if (name == "pull") return Pull{plane.data_dir, raw_->images};
+  if (name == "import") return Import{plane.data_dir, raw_->paths.at(0), raw_->name};
+  if (name == "images") return Images{plane.data_dir};
+  if (name == "shim") return Shim{raw_->name};
+  return std::nullopt;
+}
+
+}  // namespace trainyard::cli

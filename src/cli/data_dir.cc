@@ -1,0 +1,66 @@
+#include "cli/data_dir.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace trainyard::cli {
+namespace {
+
+int number_in(int fd) {
+  char text[32] = {};
+  ssize_t size = ::pread(fd, text, sizeof text - 1, 0);
+  return size > 0 ? std::atoi(text) : 0;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> default_data_dir() {
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
+    return std::filesystem::path(state) / "trainyard";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return std::filesystem::path(home) / ".local" / "state" / "trainyard";
+  }
+  return Error{ErrorKind::kInvalid, "neither XDG_STATE_HOME nor HOME is set: say where with --data-dir"};
+}
+
+Result<Fd> claim(const DataDir& dir) {
+  std::error_code failed;
+  std::filesystem::create_directories(dir.root, failed);
+  if (failed) {
+    return Error{ErrorKind::kUnavailable,
+                 fmt::format("cannot make {}: {}", dir.root.string(), failed.message())};
+  }
+  ::chmod(dir.root.c_str(), 0700);
+  Fd lock(::open(dir.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock.valid()) {
+    return Error{ErrorKind::kUnavailable,
+                 fmt::format("cannot open {}: {}", dir.lock().string(), std::strerror(errno))};
+  }
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return Error{ErrorKind::kAlreadyExists,
+                 fmt::format("{} is in use by process {}", dir.root.string(), number_in(lock.get()))};
+  }
+  std::string text = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(lock.get(), 0) != 0 ||
+      ::pwrite(lock.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    return Error{ErrorKind::kUnavailable,
+                 fmt::format("cannot write {}: {}", dir.lock().string(), std::strerror(errno))};
+  }
+  return lock;
+}
+
+int holder_of(const DataDir& dir) {
+  Fd lock(::open(dir.lock().c_str(), O_RDONLY | O_CLOEXEC));
+  if (!lock.valid()) return 0;
+  if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return 0;
+  return number_in(lock.get());
+}
+
+}  // namespace trainyard::cli

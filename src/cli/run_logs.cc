@@ -1,0 +1,72 @@
+#include "cli/run_logs.h"
+
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::cli {
+
+void RunLogs::follow(const json::object& pod, const std::string& replica) {
+  const json::array* containers = kube::array_at(pod, {"spec", "containers"});
+  size_t container_count = containers == nullptr ? 1 : containers->size();
+  for (std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+    const json::array* statuses = kube::array_at(pod, {"status", list});
+    if (statuses == nullptr) continue;
+    for (const json::value& value : *statuses) {
+      const json::object* status = value.if_object();
+      if (status == nullptr) continue;
+      bool begun = kube::find(*status, {"state", "running"}) != nullptr ||
+                   kube::find(*status, {"state", "terminated"}) != nullptr;
+      Key key{std::string(kube::uid_of(pod)), std::string(kube::text_at(*status, {"name"})),
+              kube::int_at(*status, {"restartCount"}).value_or(0)};
+      if (!begun || begun_.contains(key)) continue;
+      Result<std::unique_ptr<server::LogReader>> reader =
+          access_.logs({std::string(kube::namespace_of(pod)), std::string(kube::name_of(pod)),
+                        std::get<0>(key), std::get<1>(key)},
+                       {.follow = true});
+      // Not there yet, or gone already: the next state of the pod asks again.
+      if (!reader.ok()) continue;
+      begun_[key] = true;
+      bool alone = container_count == 1 && list == "containerStatuses";
+      open_[key] = {alone ? replica : fmt::format("{}/{}", replica, std::get<1>(key)),
+                    std::move(reader).value(), ""};
+    }
+  }
+}
+
+void RunLogs::read() {
+  for (auto it = open_.begin(); it != open_.end();) {
+    Open& open = it->second;
+    bool more = true;
+    while (more) {
+      std::string text;
+      Result<bool> goes_on = open.reader->read(text);
+      if (!goes_on.ok() || !*goes_on) {
+        give(open, text);
+        if (!open.partial.empty()) line_(open.replica, open.partial);
+        it = open_.erase(it);
+        break;
+      }
+      give(open, text);
+      if (text.empty()) {
+        ++it;
+        more = false;
+      }
+    }
+  }
+}
+
+void RunLogs::give(Open& open, std::string_view text) {
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    if (end == std::string_view::npos) {
+      open.partial += text;
+      return;
+    }
+    open.partial += text.substr(0, end);
+    line_(open.replica, open.partial);
+    open.partial.clear();
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,45 @@
+// RunLogs: what the replicas of a job print, line by line as it comes, each line once.
+// Resource; one thread. A container that starts again in place is followed again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kube/json.h"
+#include "server/pod_access.h"
+
+namespace trainyard::cli {
+
+class RunLogs {
+ public:
+  // `access` is borrowed. `line` is told the replica and a line without its end.
+  using Line = std::function<void(const std::string& replica, std::string_view text)>;
+  RunLogs(server::PodAccess& access, Line line) : access_(access), line_(std::move(line)) {}
+
+  // Follows the containers of this pod that have begun. Call it with every new state.
+  void follow(const json::object& pod, const std::string& replica);
+  // Takes what there is now.
+  void read();
+  // Nothing more will come: no container is being followed.
+  bool idle() const { return open_.empty(); }
+
+ private:
+  using Key = std::tuple<std::string, std::string, int64_t>;  // pod uid, container, restarts
+  struct Open {
+    std::string replica;
+    std::unique_ptr<server::LogReader> reader;
+    std::string partial;  // of a line
+  };
+  void give(Open& open, std::string_view text);
+
+  server::PodAccess& access_;
+  Line line_;
+  std::map<Key, Open> open_;
+  std::map<Key, bool> begun_;
+};
+
+}  // namespace trainyard::cli

@@ -1,0 +1,244 @@
+#include "cli/run_session.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/dialects.h"
+#include "cli/job_admission.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr Duration kLookEvery{100};
+// Event files and usage change slowly: they are looked at on every n-th look.
+constexpr int64_t kSlowLooks = 10;
+constexpr int kLooksAfterEnd = 10;
+constexpr int kStopped = 130;
+
+kube::Resource resource_of(const server::Registry& registry, const json::object& object, bool& known) {
+  std::string_view api_version = kube::text_at(object, {"apiVersion"});
+  size_t slash = api_version.find('/');
+  std::string_view group = slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+  std::string_view version = slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
+  const server::ApiResource* found = registry.find_kind(group, version, kube::text_at(object, {"kind"}));
+  known = found != nullptr && found->backing == server::Backing::kStored;
+  return known ? found->storage : kube::Resource{};
+}
+
+std::string replica_of(const dialect::Dialect& dialect, const json::object& pod) {
+  std::optional<dialect::PodIdentity> identity = dialect.identify(pod);
+  return identity ? fmt::format("{}-{}", identity->role, identity->index) : std::string(kube::name_of(pod));
+}
+
+}  // namespace
+
+RunSession::RunSession(Plane& plane, const RunJobs& command, const Console& console, Interrupts& interrupts)
+    : plane_(plane),
+      command_(command),
+      console_(console),
+      interrupts_(interrupts),
+      logs_(plane.pods(), [this](const std::string& replica, std::string_view text) {
+        size_t position = positions_.try_emplace(replica, positions_.size()).first->second;
+        name_width_ = std::max(name_width_, replica.size());
+        scrolled_ += log_prefix(replica, position, name_width_, console_.bold);
+        scrolled_ += text;
+        scrolled_ += '\n';
+      }) {}
+
+Result<Done> RunSession::ensure_namespace(const std::string& ns) {
+  json::object body{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", json::object{{"name", ns}}}};
+  Result<client::Object> made = client::create(plane_.client(), kube::kNamespaces, "", std::move(body));
+  if (!made.ok() && made.error().kind != ErrorKind::kAlreadyExists) return made.error();
+  return Done{};
+}
+
+Result<Done> RunSession::create_other(const Object& document) {
+  bool known = false;
+  kube::Resource resource = resource_of(plane_.registry(), document.body, known);
+  if (!known) {
+    return Error{ErrorKind::kInvalid,
+                 fmt::format("{}: no such kind here: {} {}", document.place_of("kind"),
+                             kube::text_at(document.body, {"apiVersion"}), document.title())};
+  }
+  json::object body = document.body;
+  std::string ns(kube::namespace_of(body));
+  if (resource.namespaced && ns.empty()) {
+    ns = "default";
+    kube::ensure_object(body, {"metadata"})["namespace"] = "default";
+  }
+  if (resource.namespaced) {
+    if (Result<Done> made = ensure_namespace(ns); !made.ok()) return made.error();
+  }
+  Result<client::Object> made =
+      client::create(plane_.client(), resource, resource.namespaced ? ns : "", std::move(body));
+  if (!made.ok()) {
+    return Error{made.error().kind,
+                 fmt::format("{}: {}: {}", document.place_of(""), document.title(), made.error().message)};
+  }
+  return Done{};
+}
+
+Result<Done> RunSession::create(const std::vector<Object>& documents) {
+  for (const Object& document : documents) {
+    if (document.dialect != nullptr) continue;
+    if (Result<Done> made = create_other(document); !made.ok()) return made.error();
+  }
+  for (const Object& document : documents) {
+    if (document.dialect == nullptr) continue;
+    const dialect::Dialect& dialect = *document.dialect;
+    json::object body = as_stored(dialect, document.body);
+    std::string ns(kube::namespace_of(body));
+    if (Result<Done> made = ensure_namespace(ns); !made.ok()) return made.error();
+    Result<client::Object> made = client::create(plane_.client(), dialect.resource, ns, std::move(body));
+    if (!made.ok()) {
+      return Error{made.error().kind, fmt::format("{}: {}", document.place_of(""), made.error().message)};
+    }
+    Job job;
+    job.dialect = &dialect;
+    job.ns = ns;
+    job.name = std::string(kube::name_of(**made));
+    job.object = *made;
+    jobs_.push_back(std::move(job));
+  }
+  return Done{};
+}
+
+int RunSession::watch() {
+  bool told_disk = false;
+  while (true) {
+    for (Job& job : jobs_) look(job);
+    logs_.read();
+    show();
+    ++looks_;
+    // A replica that the job leaves running would be followed for ever.
+    if (all_ended() && (logs_.idle() || ++looks_after_end_ > kLooksAfterEnd)) break;
+    if (std::optional<std::string> why = plane_.failed(); why && !told_disk) {
+      say("the plane cannot go on: " + *why);
+      told_disk = true;
+      stops_ = 2;
+    }
+    if (interrupts_.count() > stops_) stop_jobs();
+    if (stops_ >= 2) break;
+    interrupts_.sleep(kLookEvery);
+  }
+  show();
+  live_.release();
+  for (const Job& job : jobs_) {
+    if (job.ended && job.view.result) console_.out << ending_of(job.view) << "\n";
+  }
+  console_.out.flush();
+  return exit_status();
+}
+
+Plane::Leave RunSession::leave() const {
+  return stops_ >= 2 ? Plane::Leave::kKilled : Plane::Leave::kStopped;
+}
+
+void RunSession::look(Job& job) {
+  Result<client::Object> object = client::get(plane_.client(), job.dialect->resource, job.ns, job.name);
+  Result<client::Reply> pods = client::list(plane_.client(), kube::kPods, job.ns);
+  if (pods.ok()) job.pods = pods->items;
+  std::string uid(kube::uid_of(*job.object));
+  std::erase_if(job.pods, [&](const client::Object& pod) { return kube::controller_uid_of(*pod) != uid; });
+  if (!object.ok()) {
+    // Deleted, by the user's Ctrl-C or a time to live: over once its pods are gone.
+    job.ended = job.pods.empty();
+  } else {
+    job.object = *object;
+  }
+  std::vector<const json::object*> views;
+  std::vector<std::string> uids;
+  for (const client::Object& pod : job.pods) {
+    if (!command_.quiet) logs_.follow(*pod, replica_of(*job.dialect, *pod));
+    views.push_back(pod.get());
+    uids.emplace_back(kube::uid_of(*pod));
+  }
+  std::optional<Progress> progress = job.view.progress;
+  JobView view =
+      view_of(*job.dialect, command_.plane.settings, *job.object, views,
+              console_.terminal ? plane_.usage(uids) : std::map<std::string, PodUsage>{}, wall_clock());
+  view.progress = progress;
+  if (!console_.terminal) {
+    for (const std::string& line : changes_between(job.view, view)) say(line);
+  }
+  job.view = std::move(view);
+  if (object.ok()) job.ended = job.view.phase == model::Phase::kFinished;
+  if (looks_ % kSlowLooks == 0 || job.ended) look_for_progress(job);
+}
+
+void RunSession::look_for_progress(Job& job) {
+  for (const client::Object& pod : job.pods) {
+    for (const std::filesystem::path& folder : plane_.writable_folders(*pod)) {
+      job.events.try_emplace(folder, folder);
+    }
+  }
+  for (auto& [folder, events] : job.events) {
+    std::optional<TrainingProgress> seen = events.poll();
+    if (!seen || !seen->loss) continue;
+    if (!job.view.progress || job.view.progress->step <= seen->step) {
+      job.view.progress = Progress{seen->step, seen->tag, *seen->loss};
+    }
+  }
+}
+
+void RunSession::show() {
+  if (!console_.terminal) {
+    console_.out << scrolled_;
+    scrolled_.clear();
+    console_.out.flush();
+    return;
+  }
+  std::vector<std::string> block;
+  for (const Job& job : jobs_) {
+    std::vector<std::string> lines = block_of(job.view, screen(), wall_clock());
+    block.insert(block.end(), lines.begin(), lines.end());
+  }
+  console_.out << live_.update(scrolled_, block);
+  scrolled_.clear();
+  console_.out.flush();
+}
+
+void RunSession::say(const std::string& line) { scrolled_ += line + "\n"; }
+
+void RunSession::stop_jobs() {
+  stops_ = interrupts_.count();
+  if (stops_ >= 2) return;
+  say("stopping; once more kills what still runs");
+  for (const Job& job : jobs_) {
+    if (job.ended) continue;
+    Result<Done> removed = client::remove(plane_.client(), job.dialect->resource, job.ns, job.name,
+                                          {.propagation = kube::Propagation::kForeground});
+    if (!removed.ok() && removed.error().kind != ErrorKind::kNotFound) say(removed.error().message);
+  }
+}
+
+bool RunSession::all_ended() const {
+  return std::all_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.ended; });
+}
+
+int RunSession::exit_status() const {
+  if (stops_ > 0) return kStopped;
+  int status = kFine;
+  for (const Job& job : jobs_) {
+    if (job.view.result == model::ResultKind::kSucceeded) continue;
+    int code = job.view.exit_code.value_or(0);
+    if (status == kFine) status = code == 0 ? kInputAtFault : code;
+  }
+  return status;
+}
+
+Screen RunSession::screen() const {
+  Screen screen{80, 24, console_.bold};
+  winsize size = {};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    screen.columns = size.ws_col;
+    screen.rows = size.ws_row;
+  }
+  return screen;
+}
+
+}  // namespace trainyard::cli

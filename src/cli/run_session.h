@@ -1,0 +1,75 @@
+// RunSession: the jobs of one `trainyard run` in a plane, watched and shown until they have
+// all ended or the user stops them. Resource; one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/interrupts.h"
+#include "cli/live_screen.h"
+#include "cli/manifest.h"
+#include "cli/plane.h"
+#include "cli/run_logs.h"
+#include "cli/run_view.h"
+#include "cli/tfevents.h"
+
+namespace trainyard::cli {
+
+class RunSession {
+ public:
+  // Everything is borrowed.
+  RunSession(Plane& plane, const RunJobs& command, const Console& console, Interrupts& interrupts);
+
+  // Creates what the documents describe, the jobs last. REQUIRES: the jobs are valid.
+  Result<Done> create(const std::vector<Object>& documents);
+  // Shows the jobs until they have ended; the exit status.
+  int watch();
+  // How the replicas are to be left when the plane stops.
+  Plane::Leave leave() const;
+
+ private:
+  struct Job {
+    const dialect::Dialect* dialect = nullptr;
+    std::string ns;
+    std::string name;
+    client::Object object;  // as seen last; null when it is gone
+    std::vector<client::Object> pods;
+    JobView view;
+    bool ended = false;
+    // Folders that replicas may write event files to.
+    std::map<std::filesystem::path, EventFolder> events;
+  };
+
+  Result<Done> create_other(const Object& document);
+  Result<Done> ensure_namespace(const std::string& ns);
+  void look(Job& job);
+  void look_for_progress(Job& job);
+  void show();
+  void say(const std::string& line);
+  void stop_jobs();
+  bool all_ended() const;
+  int exit_status() const;
+  Screen screen() const;
+
+  // Fixed.
+  Plane& plane_;
+  const RunJobs& command_;
+  const Console& console_;
+  Interrupts& interrupts_;
+  // State.
+  std::vector<Job> jobs_;
+  RunLogs logs_;
+  LiveScreen live_;
+  std::string scrolled_;  // lines that wait to be shown
+  size_t name_width_ = 0;
+  std::map<std::string, size_t> positions_;  // of replicas, for their colours
+  int stops_ = 0;                            // how often the user asked
+  int64_t looks_ = 0;
+  int looks_after_end_ = 0;
+};
+
+}  // namespace trainyard::cli
