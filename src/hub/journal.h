@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -25,6 +26,23 @@ struct Batch {
     std::vector<int64_t> superseded;  // changes that nobody can ask for any more
   };
   std::optional<Compaction> compaction;
+};
+
+// A kind of object with text of its own, for what outlives the store.
+struct KeptResource {
+  std::string group, version, kind, plural;
+  bool namespaced = true;
+  bool has_status = true;
+
+  explicit KeptResource(const kube::Resource& of)
+      : group(of.group),
+        version(of.version),
+        kind(of.kind),
+        plural(of.plural),
+        namespaced(of.namespaced),
+        has_status(of.has_status) {}
+  kube::Resource view() const { return {group, version, kind, plural, namespaced, has_status}; }
+  auto operator<=>(const KeptResource&) const = default;
 };
 
 class Journal {

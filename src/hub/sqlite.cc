@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+
 namespace trainyard::hub {
 
 namespace {
@@ -27,9 +29,11 @@ std::string in_words(sqlite3* db, int code, int extended) {
     case SQLITE_CANTOPEN:
       return "the file cannot be opened";
     case SQLITE_IOERR:
-      return fmt::format("the disk does not work as it should ({}, errno {})",
-                         extended == SQLITE_IOERR_FSYNC ? "fsync failed" : sqlite3_errstr(extended),
-                         sqlite3_system_errno(db));
+      return fmt::format("the disk does not work as it should: {} failed ({})",
+                         extended == SQLITE_IOERR_FSYNC   ? "fsync"
+                         : extended == SQLITE_IOERR_WRITE ? "a write"
+                                                          : sqlite3_errstr(extended),
+                         std::generic_category().message(sqlite3_system_errno(db)));
     default:
       return sqlite3_errmsg(db);
   }

@@ -33,23 +33,6 @@ constexpr const char* kSchema =
     "INSERT OR IGNORE INTO meta VALUES ('format', 1), ('revision', 1), ('compacted', 0), ('uids', 0);"
     "COMMIT;";
 
-// A kind of object with text of its own.
-struct KeptResource {
-  std::string group, version, kind, plural;
-  bool namespaced = true;
-  bool has_status = true;
-
-  explicit KeptResource(const kube::Resource& of)
-      : group(of.group),
-        version(of.version),
-        kind(of.kind),
-        plural(of.plural),
-        namespaced(of.namespaced),
-        has_status(of.has_status) {}
-  kube::Resource view() const { return {group, version, kind, plural, namespaced, has_status}; }
-  auto operator<=>(const KeptResource&) const = default;
-};
-
 struct Row {
   int64_t revision = 0;
   int64_t resource = 0;

@@ -87,7 +87,7 @@ struct Disk {
   enum class Mode { kWell, kFull, kBroken, kLying };  // kLying: writes, then says that fsync failed
 
   struct Row {
-    kube::Resource resource;
+    KeptResource resource;
     store::ChangeKind kind;
     std::string text;
   };
@@ -126,7 +126,7 @@ class FakeJournal final : public Journal {
     std::lock_guard lock(disk_->mutex);
     for (const auto& [revision, row] : disk_->rows) {
       json::value value = json::parse(row.text);
-      store.replay(row.resource, row.kind,
+      store.replay(row.resource.view(), row.kind,
                    std::make_shared<const json::object>(std::move(value.get_object())),
                    revision > disk_->compacted);
     }
@@ -161,8 +161,9 @@ class FakeJournal final : public Journal {
     for (const store::Change& change : batch.changes) {
       EXPECT_GT(change.event.revision, disk_->revision);
       disk_->revision = change.event.revision;
-      disk_->rows[change.event.revision] = {change.resource, change.event.kind,
-                                            json::serialize(*change.event.object)};
+      disk_->rows.insert_or_assign(
+          change.event.revision,
+          Disk::Row{KeptResource(change.resource), change.event.kind, json::serialize(*change.event.object)});
     }
     disk_->uids = batch.uids;
     if (!batch.compaction) return;

@@ -62,12 +62,12 @@ bool Watcher::is_dropped() const {
 
 void deliver(const Telling& telling) {
   Watcher& watcher = *telling.watcher;
-  std::vector<WatchEvent> events;
-  for (const WatchEvent& event : telling.unfiltered) {
+  std::vector<WatchEvent> events = telling.present;
+  for (const WatchEvent& event : telling.changes) {
     std::optional<WatchEvent> seen = store::as_watched(event, watcher.resource_, watcher.ns_, watcher.query_);
     if (seen) events.push_back(std::move(*seen));
   }
-  events.insert(events.end(), telling.ready.begin(), telling.ready.end());
+  if (telling.bookmark) events.push_back(*telling.bookmark);
   watcher.tell(events);
   if (telling.over) watcher.close(telling.over);
 }
@@ -85,65 +85,65 @@ Result<std::shared_ptr<Watcher>> Watchers::add(const store::Store& store, int64_
   Result<store::Page> page = store.list(resource, ns, probe);
   if (!page.ok()) return page.error();
   auto watcher = std::make_shared<Watcher>(resource, std::string(ns), query, std::move(sink));
-  if (!begins_with_present(query)) {
-    if (page->revision > committed) return store::too_large_version(page->revision, committed);
-    watcher->told_ = page->revision;
-  }
+  watcher->has_begun_ = !begins_with_present(query);
+  watcher->told_ = watcher->has_begun_ ? page->revision : committed;
+  if (watcher->told_ > committed) return store::too_large_version(watcher->told_, committed);
   watcher->bookmark_at_ = now + kBookmarkEvery;
   all_.push_back(watcher);
   has_new_ = true;
   return watcher;
 }
 
-Telling Watchers::begin(const store::Store& store, Watcher& watcher, int64_t committed) {
-  Telling telling;
+void Watchers::begin(const store::Store& store, Watcher& watcher, int64_t committed, Telling& telling) {
+  // The present is that of when the watch was asked for, unless it has already been compacted.
+  if (watcher.told_ < store.compacted()) watcher.told_ = committed;
   kube::List query;
   query.labels = watcher.query_.labels;
   query.fields = watcher.query_.fields;
-  query.version = std::to_string(committed);
+  query.version = std::to_string(watcher.told_);
   query.version_match = "Exact";
   Result<store::Page> page = store.list(watcher.resource_, watcher.ns_, query);
+  watcher.has_begun_ = true;
   if (!page.ok()) {
     telling.over = page.error();
-    return telling;
+    return;
   }
   for (const Object& object : page->items) {
-    telling.ready.push_back({store::ChangeKind::kAdded, kube::version_of(*object), object, nullptr});
+    telling.present.push_back({store::ChangeKind::kAdded, kube::version_of(*object), object, nullptr});
   }
-  std::sort(telling.ready.begin(), telling.ready.end(),
+  std::sort(telling.present.begin(), telling.present.end(),
             [](const WatchEvent& a, const WatchEvent& b) { return a.revision < b.revision; });
   if (watcher.query_.send_initial_events) {
-    telling.ready.push_back(bookmark_at(watcher.resource_, committed, true));
+    telling.present.push_back(bookmark_at(watcher.resource_, watcher.told_, true));
   }
-  return telling;
 }
 
-Telling Watchers::go_on(const store::Store& store, Watcher& watcher, int64_t committed) {
-  Telling telling;
-  if (*watcher.told_ >= committed) return telling;
-  Result<std::vector<WatchEvent>> events = store.events_since(watcher.resource_, *watcher.told_);
+void Watchers::go_on(const store::Store& store, Watcher& watcher, int64_t committed, Telling& telling) {
+  if (watcher.told_ >= committed) return;
+  Result<std::vector<WatchEvent>> events = store.events_since(watcher.resource_, watcher.told_);
   if (!events.ok()) {
     telling.over = events.error();
-    return telling;
+    return;
   }
   for (const WatchEvent& event : *events) {
     if (event.revision > committed) break;
-    telling.unfiltered.push_back(event);
+    telling.changes.push_back(event);
   }
-  return telling;
+  watcher.told_ = committed;
 }
 
 std::vector<Telling> Watchers::take(const store::Store& store, int64_t committed, Steady::time_point now) {
   std::erase_if(all_, [](const std::shared_ptr<Watcher>& watcher) { return watcher->is_dropped(); });
   std::vector<Telling> tellings;
   for (const std::shared_ptr<Watcher>& watcher : all_) {
-    Telling telling = watcher->told_ ? go_on(store, *watcher, committed) : begin(store, *watcher, committed);
-    watcher->told_ = std::max(watcher->told_.value_or(0), committed);
+    Telling telling;
+    if (!watcher->has_begun_) begin(store, *watcher, committed, telling);
+    if (!telling.over) go_on(store, *watcher, committed, telling);
     if (watcher->query_.bookmarks && now >= watcher->bookmark_at_) {
       watcher->bookmark_at_ = now + kBookmarkEvery;
-      telling.ready.push_back(bookmark_at(watcher->resource_, committed, false));
+      telling.bookmark = bookmark_at(watcher->resource_, committed, false);
     }
-    if (telling.ready.empty() && telling.unfiltered.empty() && !telling.over) continue;
+    if (telling.empty()) continue;
     telling.watcher = watcher;
     tellings.push_back(std::move(telling));
   }

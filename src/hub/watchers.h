@@ -41,7 +41,8 @@ class Watcher {
   const std::string ns_;
   const kube::Watch query_;
   // State of the hub's thread, guarded by the hub's lock.
-  std::optional<int64_t> told_;  // nullopt: not even the present
+  bool has_begun_ = true;  // false: the objects of revision told_ are to be told first
+  int64_t told_ = 0;
   Steady::time_point bookmark_at_;
   // State of the sink.
   mutable std::recursive_mutex mutex_;
@@ -50,13 +51,16 @@ class Watcher {
   bool dropped_ = false;
 };
 
-// What one watcher is to be told, collected under the hub's lock. What selectors make of
-// it is worked out later, without.
+// What one watcher is to be told, in this order, collected under the hub's lock. What
+// selectors make of the changes is worked out later, without.
 struct Telling {
   std::shared_ptr<Watcher> watcher;
-  std::vector<WatchEvent> ready;       // as they are told
-  std::vector<WatchEvent> unfiltered;  // entries of the log, told before the ready ones
+  std::vector<WatchEvent> present;
+  std::vector<WatchEvent> changes;  // entries of the log
+  std::optional<WatchEvent> bookmark;
   std::optional<Error> over;
+
+  bool empty() const { return present.empty() && changes.empty() && !bookmark && !over; }
 };
 void deliver(const Telling& telling);
 
@@ -73,8 +77,8 @@ class Watchers {
   std::vector<std::shared_ptr<Watcher>> take_all() { return std::exchange(all_, {}); }
 
  private:
-  static Telling begin(const store::Store& store, Watcher& watcher, int64_t committed);
-  static Telling go_on(const store::Store& store, Watcher& watcher, int64_t committed);
+  static void begin(const store::Store& store, Watcher& watcher, int64_t committed, Telling& telling);
+  static void go_on(const store::Store& store, Watcher& watcher, int64_t committed, Telling& telling);
 
   std::vector<std::shared_ptr<Watcher>> all_;  // in the order they came
   bool has_new_ = false;
