@@ -85,7 +85,7 @@ Node::~Node() = default;
 void Node::start() { agent_->start(); }
 void Node::stop(bool keep_pods) { agent_->stop(keep_pods); }
 void Node::poke() {
-  agent_->post([] {});
+  (void)agent_->post([] {});
 }
 
 std::vector<std::string> Node::cannot_honour(const json::object& pod) {
@@ -103,7 +103,15 @@ Result<std::unique_ptr<LogReader>> Node::logs(const PodRef& pod, const LogQuery&
     if (log.pod_uid == which.uid) which.container = log.container;
   }
   std::vector<int> attempts = folder.attempts(which.ns, which.name, which.uid, which.container);
-  if (query.previous && !attempts.empty()) attempts.pop_back();
+  if (query.previous && !attempts.empty()) {
+    // While a container waits for its restart, the one that ended last is the previous one.
+    bool waits = agent_->ask<bool>(
+        [this, which, last = attempts.back()] {
+          return agent_->awaits_restart(which.uid, which.container, last);
+        },
+        false);
+    if (!waits) attempts.pop_back();
+  }
   if (attempts.empty()) {
     std::string what = query.previous ? "previous terminated container" : "container";
     return Error{query.previous ? ErrorKind::kInvalid : ErrorKind::kNotFound,

@@ -50,6 +50,7 @@ void Node::Agent::start() {
   std::lock_guard lock(mutex_);
   CHECK(!thread_.joinable());
   stopping_ = false;
+  runs_ = true;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -60,19 +61,21 @@ void Node::Agent::stop(bool keep_pods) {
     stopping_ = true;
     keep_pods_ = keep_pods;
   }
-  post([] {});
+  (void)post([] {});
   thread_.join();
   std::lock_guard lock(mutex_);
   thread_ = {};
 }
 
-void Node::Agent::post(std::function<void()> task) {
+bool Node::Agent::post(std::function<void()> task) {
   {
     std::lock_guard lock(mutex_);
+    if (!runs_) return false;
     tasks_.push_back(std::move(task));
   }
   uint64_t one = 1;
   [[maybe_unused]] ssize_t n = ::write(wake_fd_.get(), &one, sizeof one);
+  return true;
 }
 
 void Node::Agent::run() {
@@ -85,9 +88,13 @@ void Node::Agent::run() {
     wait(next_wake());
   }
   for (Follow& stream : streams_) stream.open.reset();
-  std::lock_guard lock(mutex_);
-  tasks_.clear();
-  if (keep_pods_) return;
+  std::deque<std::function<void()>> unanswered;
+  {
+    std::lock_guard lock(mutex_);
+    runs_ = false;
+    unanswered.swap(tasks_);
+    if (keep_pods_) return;
+  }
   for (const std::string& uid : runtime_.pods()) (void)runtime_.destroy(uid).ok();
 }
 
@@ -99,11 +106,12 @@ void Node::Agent::turn() {
   }
   for (const std::function<void()>& task : tasks) task();
   Time now = options_.clock();
-  keep_registered(now);
   follow_all(now);
-  if (!streams_[kPods].cache.synced()) return;
-  if (!adopted_) adopt();
-  step_pods(options_.clock());
+  if (streams_[kPods].cache.synced()) {
+    if (!adopted_) adopt();
+    step_pods(options_.clock());
+  }
+  keep_registered(now);
 }
 
 // Sleeps until something happens: a task, a container, a check, or its time.
@@ -145,14 +153,14 @@ void Node::Agent::follow(size_t stream, Time now) {
     }
     // Both are called on a thread of the source's own.
     auto on_event = [this, stream, generation](client::WatchEvent event) {
-      post([this, stream, generation, event = std::move(event)] {
+      (void)post([this, stream, generation, event = std::move(event)] {
         if (streams_[stream].generation != generation) return;
         Time seen = options_.clock();
         take_in(stream, streams_[stream].watcher.on_event(event, seen), seen);
       });
     };
     auto on_closed = [this, stream, generation](const std::optional<Error>& error) {
-      post([this, stream, generation, error] {
+      (void)post([this, stream, generation, error] {
         if (streams_[stream].generation == generation)
           streams_[stream].watcher.on_closed(error, options_.clock());
       });

@@ -30,8 +30,8 @@ class Node::Agent {
   void start();
   void stop(bool keep_pods);
 
-  // Runs on the node's thread, later.
-  void post(std::function<void()> task);
+  // Runs on the node's thread, later; false when the node does not run.
+  bool post(std::function<void()> task);
   // The same, and waits for the answer; the fallback when the node does not run.
   template <typename T>
   T ask(std::function<T()> question, T fallback);
@@ -41,6 +41,8 @@ class Node::Agent {
   // On the node's thread.
   Result<ContainerId> running_container(const PodRef& pod);
   std::map<std::string, UsageRate> usage(const std::string& pod_uid);
+  // Whether this attempt has ended and the next one is due.
+  bool awaits_restart(const std::string& pod_uid, const std::string& container, int attempt);
   std::vector<std::string> cannot_honour(const json::object& pod);
   UsageRate machine_usage();
 
@@ -100,6 +102,7 @@ class Node::Agent {
   void drop(const std::string& uid);
   void tell_hosts();
   void tell(const Entry& entry, const PodEvent& event, Time now);
+  void look_again(const std::string& uid);
   std::vector<ContainerStatus> containers_of_pod(const std::string& uid) const;
 
   // The Node object (node_agent.cc).
@@ -117,6 +120,7 @@ class Node::Agent {
   std::mutex mutex_;
   std::deque<std::function<void()>> tasks_;
   Fd wake_fd_;
+  bool runs_ = false;  // tasks are taken
   bool stopping_ = false;
   bool keep_pods_ = true;
   std::thread thread_;
@@ -140,11 +144,8 @@ template <typename T>
 T Node::Agent::ask(std::function<T()> question, T fallback) {
   auto answer = std::make_shared<std::promise<T>>();
   std::future<T> future = answer->get_future();
-  {
-    std::lock_guard lock(mutex_);
-    if (stopping_ || !thread_.joinable()) return fallback;
-  }
-  post([answer, question = std::move(question)] { answer->set_value(question()); });
+  bool posted = post([answer, question = std::move(question)] { answer->set_value(question()); });
+  if (!posted) return fallback;
   answer.reset();
   try {
     return future.get();

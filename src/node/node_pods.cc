@@ -14,6 +14,7 @@ namespace {
 
 constexpr Duration kWriteRetry{1'000};
 constexpr int kWriteTriesMax = 5;
+constexpr int kRoundsMax = 8;
 constexpr size_t kLastWordsMax = 4096;
 constexpr size_t kFallbackBytesMax = 2048;
 constexpr int kFallbackLinesMax = 80;
@@ -50,7 +51,7 @@ void Node::Agent::step_pods(Time now) {
     auto found = entries_.find(result.id.pod_uid);
     if (found == entries_.end()) continue;
     found->second.machine.on_check(result.id.container, result.id.attempt, result.kind, result.ok,
-                                   result.words, now);
+                                   result.words);
     found->second.dirty = true;
   }
   auto differ = [](const std::vector<ContainerStatus>& a, const std::vector<ContainerStatus>& b) {
@@ -72,6 +73,15 @@ void Node::Agent::step_pods(Time now) {
     step(uid, entry, now);
   }
   tell_hosts();
+}
+
+// What the runtime has of this pod now.
+void Node::Agent::look_again(const std::string& uid) {
+  std::vector<ContainerStatus>& own = seen_[uid];
+  own.clear();
+  for (const ContainerStatus& status : runtime_.list()) {
+    if (status.id.pod_uid == uid) own.push_back(status);
+  }
 }
 
 std::vector<ContainerStatus> Node::Agent::containers_of_pod(const std::string& uid) const {
@@ -109,8 +119,10 @@ PodView Node::Agent::view_of(Entry& entry, const std::vector<ContainerStatus>& c
 bool Node::Agent::admit(Entry& entry, Time now) {
   if (entry.admitted || !holds_resources(*entry.pod)) return true;
   Requests used;
+  int count = 0;
   for (const auto& [uid, other] : entries_) {
     if (!other.admitted || other.finished) continue;
+    ++count;
     Requests own = requests_of(*other.pod);
     used.cpu_millis += own.cpu_millis;
     used.memory_bytes += own.memory_bytes;
@@ -123,6 +135,7 @@ bool Node::Agent::admit(Entry& entry, Time now) {
   // What runs already was let in by an earlier life of the node.
   bool runs = !containers_of_pod(std::string(kube::uid_of(*entry.pod))).empty();
   std::string lack = runs ? "" : lacking(wanted, used, capacity);
+  if (lack.empty() && !runs && count >= options_.pods_max) lack = "pods";
   entry.admitted = true;
   if (lack.empty()) return true;
   std::string words = fmt::format("Node didn't have enough resource: {}", lack);
@@ -133,19 +146,27 @@ bool Node::Agent::admit(Entry& entry, Time now) {
 
 void Node::Agent::step(const std::string& uid, Entry& entry, Time now) {
   admit(entry, now);
-  std::vector<ContainerStatus> containers = containers_of_pod(uid);
-  Decision decision = entry.machine.step(view_of(entry, containers, now));
-  entry.wake = decision.wake;
   bool finish_it = false;
   bool delete_it = false;
-  for (const Action& action : decision.actions) {
-    finish_it = finish_it || std::holds_alternative<FinishPod>(action);
-    delete_it = delete_it || std::holds_alternative<DeletePod>(action);
-    carry_out(entry, action, now);
+  json::object status;
+  std::vector<PodEvent> events;
+  // What follows at once is done at once; the status is written when it has come to rest.
+  for (int round = 0; round < kRoundsMax && (round == 0 || entry.dirty); ++round) {
+    if (round > 0) look_again(uid);
+    entry.dirty = false;
+    Decision decision = entry.machine.step(view_of(entry, containers_of_pod(uid), now));
+    entry.wake = decision.wake;
+    for (const Action& action : decision.actions) {
+      finish_it = finish_it || std::holds_alternative<FinishPod>(action);
+      delete_it = delete_it || std::holds_alternative<DeletePod>(action);
+      carry_out(entry, action, now);
+    }
+    status = std::move(decision.status);
+    events.insert(events.end(), decision.events.begin(), decision.events.end());
   }
-  for (const PodEvent& event : decision.events) tell(entry, event, now);
-  if (gone_.contains(uid)) return;
-  if (!write_status(entry, std::move(decision.status), now)) return;
+  bool written = write_status(entry, std::move(status), now);
+  for (const PodEvent& event : events) tell(entry, event, now);
+  if (!written) return;
   if (finish_it && !entry.finished) finish(uid, entry);
   if (!delete_it || !entry.finished) return;
   kube::DeleteOptions options;
@@ -382,7 +403,12 @@ void Node::Agent::start_container(Entry& entry, const StartContainer& what, Time
   if (!started.ok()) {
     return entry.machine.on_start_failed(what.name, "CreateContainerError", started.error().message, now);
   }
-  entry.machine.on_started(what.name, what.attempt, now);
+  entry.machine.on_started(what.name);
+}
+
+bool Node::Agent::awaits_restart(const std::string& pod_uid, const std::string& container, int attempt) {
+  auto found = entries_.find(pod_uid);
+  return found != entries_.end() && found->second.machine.attempt_of(container) > attempt;
 }
 
 void Node::Agent::finish(const std::string& uid, Entry& entry) {

@@ -160,9 +160,9 @@ std::vector<PodMachine::Part> PodMachine::parts(const PodView& view) {
   return parts;
 }
 
-bool PodMachine::wants_restart(const Part& part, const PodView& view) const {
+bool PodMachine::wants_restart(const Part& part, const PodView& view, bool main_left) const {
   if (deletion_seen_ || ending_) return false;
-  if (part.sidecar) return true;
+  if (part.sidecar) return main_left;
   std::string_view policy = restart_policy_of(view.pod);
   if (policy == "Never") return false;
   bool only_failures = policy == "OnFailure" || part.init;
@@ -171,6 +171,10 @@ bool PodMachine::wants_restart(const Part& part, const PodView& view) const {
 
 // A container that ended is either done for good or about to have its next attempt.
 void PodMachine::note_ends(std::vector<Part>& parts, const PodView& view) {
+  bool main_left = false;
+  for (const Part& part : parts) {
+    main_left = main_left || (!part.init && (!part.ended() || wants_restart(part, view, true)));
+  }
   for (Part& part : parts) {
     if (!part.ended()) continue;
     ContainerMemory& memory = *part.memory;
@@ -178,25 +182,34 @@ void PodMachine::note_ends(std::vector<Part>& parts, const PodView& view) {
     memory.ready = false;
     memory.started = false;
     memory.probes.clear();
-    if (!wants_restart(part, view)) continue;
-    if (part.current->finished - part.current->started >= kBackOffForgotten) memory.crashes = 0;
-    ++memory.crashes;
-    memory.start_after = part.current->finished + back_off_after(memory.crashes);
-    if (*memory.start_after > view.now) {
-      std::string wait = format_duration(back_off_after(memory.crashes));
-      memory.waiting_reason = "CrashLoopBackOff";
-      memory.waiting_message = fmt::format("back-off {} restarting failed container={} pod={}", wait,
-                                           part.name, pod_in_words(view.pod));
-      events_.push_back({true, "BackOff",
-                         fmt::format("Back-off restarting failed container {} in pod {}", part.name,
-                                     pod_in_words(view.pod))});
-    }
-    ++memory.attempt;
-    memory.asked = false;
-    memory.post_start_asked = memory.post_start_done = false;
-    part.previous = part.current;
-    part.current = nullptr;
+    if (wants_restart(part, view, main_left)) note_end(part, view);
   }
+}
+
+void PodMachine::note_end(Part& part, const PodView& view) {
+  ContainerMemory& memory = *part.memory;
+  if (part.current->finished - part.current->started >= kBackOffForgotten) memory.crashes = 0;
+  ++memory.crashes;
+  memory.start_after = part.current->finished + back_off_after(memory.crashes);
+  if (*memory.start_after > view.now) {
+    std::string wait = format_duration(back_off_after(memory.crashes));
+    memory.waiting_reason = "CrashLoopBackOff";
+    memory.waiting_message = fmt::format("back-off {} restarting failed container={} pod={}", wait, part.name,
+                                         pod_in_words(view.pod));
+    events_.push_back({true, "BackOff",
+                       fmt::format("Back-off restarting failed container {} in pod {}", part.name,
+                                   pod_in_words(view.pod))});
+  }
+  ++memory.attempt;
+  memory.asked = false;
+  memory.post_start_asked = memory.post_start_done = memory.post_start_failed = false;
+  part.previous = part.current;
+  part.current = nullptr;
+}
+
+int PodMachine::attempt_of(const std::string& container) const {
+  auto found = memory_.find(container);
+  return found == memory_.end() ? 0 : found->second.attempt;
 }
 
 // ---- what to do --------------------------------------------------------------------
@@ -214,9 +227,10 @@ void PodMachine::drive(std::vector<Part>& parts, const PodView& view, Decision& 
       std::any_of(parts.begin(), parts.end(), [](const Part& p) { return !p.init && !p.ended(); });
   bool init_done = true;
   for (Part& part : parts) {
-    if (part.sidecar && !main_left) {
-      if (part.running()) begin_stop(part, view.now, grace_of(view.pod));
-    } else if (part.init) {
+    if (part.sidecar && !main_left && part.running()) begin_stop(part, view.now, grace_of(view.pod), "");
+    if (part.running()) drive_running(part, view, decision);
+    if (part.sidecar && !main_left) continue;
+    if (part.init) {
       if (!init_done) continue;
       if (part.sidecar) {
         start_due(part, view, decision);
@@ -230,7 +244,6 @@ void PodMachine::drive(std::vector<Part>& parts, const PodView& view, Decision& 
     } else if (init_done) {
       start_due(part, view, decision);
     }
-    if (part.running()) drive_running(part, view, decision);
   }
 }
 
@@ -248,6 +261,10 @@ void PodMachine::drive_running(Part& part, const PodView& view, Decision& decisi
     }
   }
   if (!memory.post_start_done) return;
+  if (memory.post_start_failed) {
+    begin_stop(part, view.now, grace_of(view.pod), "FailedPostStartHook");
+    return drive_stop(part, view, decision);
+  }
   judge_probes(part, view);
   if (memory.stop) return drive_stop(part, view, decision);
   if (!memory.started) return drive_probe(part, CheckKind::kStartup, view, decision);
@@ -277,9 +294,8 @@ void PodMachine::judge_probes(Part& part, const PodView& view) {
     if (spec == nullptr || memory.probes[kind].failures < count(kind, "failureThreshold", 3)) continue;
     std::string_view word = kind == CheckKind::kStartup ? "startup" : "liveness";
     int64_t grace = kube::int_at(*spec, {"terminationGracePeriodSeconds"}).value_or(grace_of(view.pod));
-    begin_stop(part, view.now, grace);
-    events_.push_back(
-        {false, "Killing", fmt::format("Container {} failed {} probe, will be restarted", part.name, word)});
+    begin_stop(part, view.now, grace,
+               fmt::format("Container {} failed {} probe, will be restarted", part.name, word));
     memory.probes[kind] = {};
   }
 }
@@ -299,14 +315,14 @@ void PodMachine::drive_probe(Part& part, CheckKind kind, const PodView& view, De
   decision.actions.push_back(RunCheck{part.name, part.memory->attempt, kind, *spec, timeout});
 }
 
-void PodMachine::begin_stop(Part& part, Time now, int64_t grace_seconds) {
+void PodMachine::begin_stop(Part& part, Time now, int64_t grace_seconds, const std::string& why) {
   Time kill_at = now + seconds(std::max<int64_t>(0, grace_seconds));
   if (part.memory->stop) {
     part.memory->stop->kill_at = std::min(part.memory->stop->kill_at, kill_at);
     return;
   }
   part.memory->stop = StopMemory{kill_at};
-  events_.push_back({false, "Killing", fmt::format("Stopping container {}", part.name)});
+  events_.push_back({false, "Killing", why.empty() ? fmt::format("Stopping container {}", part.name) : why});
 }
 
 void PodMachine::drive_stop(Part& part, const PodView& view, Decision& decision) {
@@ -341,7 +357,7 @@ void PodMachine::stop_all(std::vector<Part>& parts, const PodView& view, Decisio
   }
   for (Part& part : parts) {
     if (!part.running()) continue;
-    begin_stop(part, view.now, grace);
+    begin_stop(part, view.now, grace, "");
     drive_stop(part, view, decision);
   }
 }
@@ -367,7 +383,7 @@ void PodMachine::prune(const std::vector<Part>& parts, const PodView& view, Deci
 }
 
 // Whether nothing runs and nothing will be started.
-bool PodMachine::is_over(const std::vector<Part>& parts, const PodView&) const {
+bool PodMachine::is_over(const std::vector<Part>& parts) const {
   bool running = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.running(); });
   if (running) return false;
   if (deletion_seen_ || ending_) return true;
@@ -386,9 +402,11 @@ Decision PodMachine::step(const PodView& view) {
   std::vector<Part> all = parts(view);
   note_ends(all, view);
   bool was_terminal = is_terminal_phase(text_at(view.pod, {"status", "phase"}));
-  finished_ = was_terminal || is_over(all, view);
+  finished_ = was_terminal || is_over(all);
   if (was_terminal || deletion_seen_ || ending_) {
     stop_all(all, view, decision);
+  } else if (finished_) {
+    // Nothing is left to be done.
   } else if (!prepared_) {
     if (prepare_after_ && *prepare_after_ > view.now) {
       wake_at(decision, *prepare_after_);
@@ -396,7 +414,7 @@ Decision PodMachine::step(const PodView& view) {
       prepare_asked_ = true;
       decision.actions.push_back(PreparePod{});
     }
-  } else if (!finished_) {
+  } else {
     drive(all, view, decision);
   }
   prune(all, view, decision);
@@ -423,7 +441,7 @@ void PodMachine::on_prepared(const Result<std::string>& ip, Time now) {
   events_.push_back({true, mount ? "FailedMount" : "FailedCreatePodSandBox", ip.error().message});
 }
 
-void PodMachine::on_started(const std::string& name, int, Time) {
+void PodMachine::on_started(const std::string& name) {
   ContainerMemory& memory = memory_[name];
   memory.waiting_reason.clear();
   memory.waiting_message.clear();
@@ -446,7 +464,7 @@ void PodMachine::evict(std::string reason, std::string message) {
 }
 
 void PodMachine::on_check(const std::string& name, int attempt, CheckKind kind, bool ok,
-                          const std::string& words, Time now) {
+                          const std::string& words) {
   ContainerMemory& memory = memory_[name];
   if (attempt != memory.attempt) return;
   if (kind == CheckKind::kPreStop) {
@@ -458,7 +476,7 @@ void PodMachine::on_check(const std::string& name, int attempt, CheckKind kind, 
     memory.post_start_done = true;
     if (ok) return;
     events_.push_back({true, "FailedPostStartHook", "PostStartHook failed: " + words});
-    memory.stop = StopMemory{now, true, true, true, false};
+    memory.post_start_failed = true;
     return;
   }
   ProbeMemory& probe = memory.probes[kind];

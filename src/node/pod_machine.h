@@ -123,6 +123,7 @@ struct ContainerMemory {
   std::string waiting_message;
   bool post_start_asked = false;
   bool post_start_done = false;
+  bool post_start_failed = false;
   bool started = false;  // the startup probe is through, or there is none
   bool ready = false;
   std::map<CheckKind, ProbeMemory> probes;
@@ -136,14 +137,15 @@ class PodMachine {
   // Answers to actions.
   void on_prepared(const Result<std::string>& ip, Time now);  // the pod's IP
   // `reason` of a failure: CreateContainerConfigError, CreateContainerError, ErrImagePull, ...
-  void on_started(const std::string& name, int attempt, Time now);
+  void on_started(const std::string& name);
   void on_start_failed(const std::string& name, std::string reason, std::string message, Time now);
-  void on_check(const std::string& name, int attempt, CheckKind kind, bool ok, const std::string& words,
-                Time now);
+  void on_check(const std::string& name, int attempt, CheckKind kind, bool ok, const std::string& words);
   // The node ends the pod: it does not fit, or must go.
   void evict(std::string reason, std::string message);
 
   bool finished() const { return finished_; }
+  // The attempt that is, or is about to be.
+  int attempt_of(const std::string& container) const;
 
  private:
   struct Part;  // one container of the pod, with all that is known of it
@@ -151,18 +153,22 @@ class PodMachine {
   void take_up(const PodView& view);
   std::vector<Part> parts(const PodView& view);
   void note_ends(std::vector<Part>& parts, const PodView& view);
-  bool wants_restart(const Part& part, const PodView& view) const;
+  void note_end(Part& part, const PodView& view);
+  bool wants_restart(const Part& part, const PodView& view, bool main_left) const;
   void drive(std::vector<Part>& parts, const PodView& view, Decision& decision);
   void start_due(Part& part, const PodView& view, Decision& decision);
   void stop_all(std::vector<Part>& parts, const PodView& view, Decision& decision);
-  void begin_stop(Part& part, Time now, int64_t grace_seconds);
+  void begin_stop(Part& part, Time now, int64_t grace_seconds, const std::string& why);
   void drive_stop(Part& part, const PodView& view, Decision& decision);
   void drive_running(Part& part, const PodView& view, Decision& decision);
   void judge_probes(Part& part, const PodView& view);
   void drive_probe(Part& part, CheckKind kind, const PodView& view, Decision& decision);
   void prune(const std::vector<Part>& parts, const PodView& view, Decision& decision) const;
-  bool is_over(const std::vector<Part>& parts, const PodView& view) const;
+  bool is_over(const std::vector<Part>& parts) const;
   void check_deadline(const PodView& view, Decision& decision);
+  struct Summary;
+  Summary sum_up(const std::vector<Part>& parts, const PodView& view) const;
+  json::array conditions_of(const Summary& sum, const PodView& view) const;
   json::object status_of(const std::vector<Part>& parts, const PodView& view) const;
 
   std::map<std::string, ContainerMemory> memory_;

@@ -113,41 +113,46 @@ static json::object container_status(const ContainerMemory& memory, const json::
   return out;
 }
 
-json::object PodMachine::status_of(const std::vector<Part>& parts, const PodView& view) const {
-  std::string_view told = text_at(view.pod, {"status", "phase"});
-  bool over = is_over(parts, view);
+// What the containers of a pod amount to.
+struct PodMachine::Summary {
   bool init_done = true;
   bool all_well = true;
   bool any_run = false;
   std::vector<std::string> not_initialized, not_ready;
   json::array init_statuses, statuses;
+  std::string phase = "Pending";
+};
+
+PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const PodView& view) const {
+  Summary sum;
+  bool over = is_over(parts);
   for (const Part& part : parts) {
-    bool initializing = !part.init && !init_done;
+    bool initializing = !part.init && !sum.init_done;
     json::object status = container_status(*part.memory, *part.spec, part.name, part.current, part.previous,
                                            initializing, view);
     if (part.init) {
       bool done = part.sidecar ? (part.running() && part.memory->started) || over : part.ended_well();
-      if (!done) not_initialized.push_back(part.name);
-      init_done = init_done && done;
+      if (!done) sum.not_initialized.push_back(part.name);
+      sum.init_done = sum.init_done && done;
       if (!part.sidecar) status["ready"] = part.ended_well();
-      if (!part.sidecar && !part.ended_well()) all_well = false;
-      init_statuses.push_back(std::move(status));
+      if (!part.sidecar && !part.ended_well()) sum.all_well = false;
+      sum.init_statuses.push_back(std::move(status));
     } else {
-      any_run = any_run || part.has_run();
-      all_well = all_well && part.ended_well();
-      if (!part.running() || !part.memory->ready) not_ready.push_back(part.name);
-      statuses.push_back(std::move(status));
+      sum.any_run = sum.any_run || part.has_run();
+      sum.all_well = sum.all_well && part.ended_well();
+      if (!part.running() || !part.memory->ready) sum.not_ready.push_back(part.name);
+      sum.statuses.push_back(std::move(status));
     }
   }
-  std::string phase = "Pending";
-  if (is_terminal_phase(told)) {
-    phase = told;
-  } else if (over) {
-    phase = all_well && !(ending_ && !deletion_seen_) ? "Succeeded" : "Failed";
-  } else if (init_done && any_run) {
-    phase = "Running";
+  if (over) {
+    sum.phase = sum.all_well && !(ending_ && !deletion_seen_) ? "Succeeded" : "Failed";
+  } else if (sum.init_done && sum.any_run) {
+    sum.phase = "Running";
   }
-  json::object out{{"phase", phase}};
+  return sum;
+}
+
+json::array PodMachine::conditions_of(const Summary& sum, const PodView& view) const {
   json::array conditions;
   if (const json::array* before = kube::array_at(view.pod, {"status", "conditions"})) {
     for (const json::value& entry : *before) {
@@ -157,25 +162,30 @@ json::object PodMachine::status_of(const std::vector<Part>& parts, const PodView
       }
     }
   }
-  bool succeeded = phase == "Succeeded";
-  Verdict ready{not_ready.empty() && phase == "Running", "", ""};
+  bool succeeded = sum.phase == "Succeeded";
+  bool over = is_terminal_phase(sum.phase);
+  Verdict ready{sum.not_ready.empty() && sum.phase == "Running", "", ""};
   if (!ready.holds) {
-    ready.reason = succeeded ? "PodCompleted" : phase == "Failed" ? "PodFailed" : "ContainersNotReady";
-    if (!succeeded && phase != "Failed")
-      ready.message = "containers with unready status: " + list_of(not_ready);
+    ready.reason = succeeded ? "PodCompleted" : over ? "PodFailed" : "ContainersNotReady";
+    if (!over) ready.message = "containers with unready status: " + list_of(sum.not_ready);
   }
-  Verdict initialized{init_done, succeeded ? "PodCompleted" : "", ""};
-  if (!init_done) {
+  Verdict initialized{sum.init_done, succeeded ? "PodCompleted" : "", ""};
+  if (!sum.init_done) {
     initialized.reason = "ContainersNotInitialized";
-    initialized.message = "containers with incomplete status: " + list_of(not_initialized);
+    initialized.message = "containers with incomplete status: " + list_of(sum.not_initialized);
   }
   conditions.push_back(condition_of(view, "PodReadyToStartContainers", {prepared_ && !over, "", ""}));
   conditions.push_back(condition_of(view, "Initialized", initialized));
   conditions.push_back(condition_of(view, "Ready", ready));
   conditions.push_back(condition_of(view, "ContainersReady", ready));
   conditions.push_back(condition_of(view, "PodScheduled", {true, "", ""}));
-  out["conditions"] = std::move(conditions);
-  if (ending_ && phase == "Failed") {
+  return conditions;
+}
+
+json::object PodMachine::status_of(const std::vector<Part>& parts, const PodView& view) const {
+  Summary sum = sum_up(parts, view);
+  json::object out{{"phase", sum.phase}, {"conditions", conditions_of(sum, view)}};
+  if (ending_ && sum.phase == "Failed") {
     out["reason"] = ending_->first;
     out["message"] = ending_->second;
   }
@@ -188,8 +198,8 @@ json::object PodMachine::status_of(const std::vector<Part>& parts, const PodView
     out["podIPs"] = json::array{json::object{{"ip", view.pod_ip}}};
   }
   out["startTime"] = format_rfc3339(*start_time_);
-  if (!init_statuses.empty()) out["initContainerStatuses"] = std::move(init_statuses);
-  out["containerStatuses"] = std::move(statuses);
+  if (!sum.init_statuses.empty()) out["initContainerStatuses"] = std::move(sum.init_statuses);
+  out["containerStatuses"] = std::move(sum.statuses);
   out["qosClass"] = kube::jview(qos_class_of(view.pod));
   return out;
 }

@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kLostExitCode = 137;
 constexpr Duration kDestroyPatience{15'000};
+constexpr Duration kBeginPatience{2'000};
 
 std::optional<int> attempt_of(const std::string& name) {
   int attempt = 0;
@@ -173,7 +174,8 @@ Result<Done> Shims::start(const ContainerId& id, const ShimPlan& plan) {
   entry.status.id = id;
   Result<Done> made = make_folders(entry.folder);
   if (made.ok()) made = make_folders(std::filesystem::path(plan.log_file).parent_path());
-  if (made.ok()) made = write_whole(entry.folder / kShimPlanFile, to_text(plan));
+  // A machine that loses power loses the container with its plan.
+  if (made.ok()) made = write_soon(entry.folder / kShimPlanFile, to_text(plan));
   if (!made.ok()) return made;
   std::filesystem::path life = entry.folder / kShimLifeFifo;
   if (::mkfifo(life.c_str(), 0600) != 0 && errno != EEXIST) return error_of(errno, "mkfifo", life.native());
@@ -241,6 +243,13 @@ Result<ShimPlan> Shims::plan(const ContainerId& id) const {
 
 Result<Done> Shims::signal(const ContainerId& id, int signal) {
   std::optional<ShimState> running = state(id);
+  // A shim that has just been started needs a moment to begin.
+  for (int waited = 0; !running && waited < kBeginPatience.count(); waited += 5) {
+    std::optional<ContainerStatus> status = find(id);
+    if (!status || status->phase != ContainerPhase::kRunning) break;
+    ::poll(nullptr, 0, 5);
+    running = state(id);
+  }
   if (!running || start_ticks_of(running->pid) != running->pid_start_ticks) {
     return Error{ErrorKind::kNotFound, fmt::format("container {} does not run", id.container)};
   }

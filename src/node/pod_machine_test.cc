@@ -1,0 +1,528 @@
+#include "node/pod_machine.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "base/match.h"
+#include "kube/access.h"
+#include "kube/json.h"
+#include "kube/meta.h"
+#include "node/pod_plan.h"
+
+namespace trainyard::node {
+namespace {
+
+constexpr Time kStart{1'700'000'000'000};
+
+// A pod's life told in words: what runs is in the hands of the test.
+class Life {
+ public:
+  explicit Life(const std::string& spec, const std::string& metadata = "{}") {
+    pod_ = json::object{{"metadata", json::parse(metadata)}, {"spec", json::parse(spec)}};
+    json::object& meta = pod_["metadata"].as_object();
+    meta["name"] = "p";
+    meta["namespace"] = "ns";
+    meta["uid"] = "u";
+  }
+
+  // One step; what it decided, in words. Starting and preparing succeed.
+  std::string step() {
+    std::string words;
+    PodView view{pod_, containers_, last_words_, prepared_ ? "10.0.0.2" : "", "10.0.0.1", "test", now_};
+    Decision decision = machine_.step(view);
+    for (const Action& action : decision.actions) {
+      if (!words.empty()) words += "; ";
+      words += carry_out(action);
+    }
+    status_ = std::move(decision.status);
+    pod_["status"] = status_;
+    wake_ = decision.wake;
+    for (PodEvent& event : decision.events) events_.push_back(std::move(event));
+    return words;
+  }
+  // Steps until nothing is decided.
+  std::string settle() {
+    std::string words;
+    for (int i = 0; i < 20; ++i) {
+      std::string more = step();
+      if (more.empty()) return words;
+      if (!words.empty()) words += "; ";
+      words += more;
+      if (more.find("finish") != std::string::npos) return words;
+    }
+    return words + "; never settles";
+  }
+
+  void end(const std::string& name, int code, int signal = 0, bool oom = false) {
+    for (ContainerStatus& status : containers_) {
+      if (status.id.container != name || status.phase == ContainerPhase::kExited) continue;
+      status.phase = ContainerPhase::kExited;
+      status.exit_code = code;
+      status.signal = signal;
+      status.oom_killed = oom;
+      status.finished = now_;
+    }
+  }
+  void check(const std::string& name, CheckKind kind, bool ok) {
+    machine_.on_check(name, machine_.attempt_of(name), kind, ok, ok ? "" : "no");
+  }
+  void remove(int64_t grace) {
+    json::object& meta = pod_["metadata"].as_object();
+    meta["deletionTimestamp"] = format_rfc3339(now_ + seconds(grace));
+    meta["deletionGracePeriodSeconds"] = grace;
+  }
+  void advance(Duration by) { now_ = now_ + by; }
+  // The node was killed and is back.
+  void new_life() { machine_ = PodMachine(); }
+
+  std::string phase() const { return std::string(kube::text_at(status_, {"phase"})); }
+  // "worker: running 0", "worker: terminated Error 3 1"; the last number counts restarts.
+  std::string state(const std::string& name) const {
+    for (std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+      const json::array* statuses = kube::array_at(status_, {list});
+      for (const json::value& entry : statuses != nullptr ? *statuses : json::array{}) {
+        const json::object& status = entry.as_object();
+        if (kube::text_at(status, {"name"}) != name) continue;
+        std::string words;
+        const json::object& state = status.at("state").as_object();
+        for (const auto& member : state) {
+          words += std::string(kube::view(member.key()));
+          const json::object& of = member.value().as_object();
+          if (of.contains("reason")) words += " " + std::string(kube::text_at(of, {"reason"}));
+          if (of.contains("exitCode")) words += " " + std::to_string(*kube::int_at(of, {"exitCode"}));
+        }
+        return words + " " + std::to_string(*kube::int_at(status, {"restartCount"}));
+      }
+    }
+    return "none";
+  }
+  std::string condition(const std::string& type) const {
+    for (const json::value& entry : *kube::array_at(status_, {"conditions"})) {
+      const json::object& condition = entry.as_object();
+      if (kube::text_at(condition, {"type"}) != type) continue;
+      std::string reason(kube::text_at(condition, {"reason"}));
+      return std::string(kube::text_at(condition, {"status"})) + (reason.empty() ? "" : " " + reason);
+    }
+    return "none";
+  }
+  bool told(const std::string& reason) const {
+    return std::any_of(events_.begin(), events_.end(), [&](const PodEvent& e) { return e.reason == reason; });
+  }
+
+  json::object pod_;
+  std::vector<ContainerStatus> containers_;
+  std::map<ContainerId, std::string> last_words_;
+  json::object status_;
+  std::optional<Time> wake_;
+  std::vector<PodEvent> events_;
+  PodMachine machine_;
+  Time now_ = kStart;
+  bool prepared_ = false;
+  bool starts_fail_ = false;
+
+ private:
+  std::string carry_out(const Action& action) {
+    return std::visit(
+        Match{
+            [&](const PreparePod&) {
+              prepared_ = true;
+              machine_.on_prepared(std::string("10.0.0.2"), now_);
+              return std::string("prepare");
+            },
+            [&](const StartContainer& what) {
+              if (starts_fail_) {
+                machine_.on_start_failed(what.name, "CreateContainerConfigError", "secret \"s\" not found",
+                                         now_);
+                return "try " + what.name;
+              }
+              containers_.push_back({{"u", what.name, what.attempt}, ContainerPhase::kRunning, now_});
+              machine_.on_started(what.name);
+              return "start " + what.name + (what.attempt > 0 ? fmt::format("#{}", what.attempt) : "");
+            },
+            [&](const SignalContainer& what) { return fmt::format("signal {} {}", what.name, what.signal); },
+            [&](const RunCheck& what) { return fmt::format("{} {}", name_of(what.kind), what.name); },
+            [&](const RemoveContainer& what) {
+              std::erase_if(containers_, [&](const ContainerStatus& status) {
+                return status.id.container == what.name && status.id.attempt == what.attempt;
+              });
+              return fmt::format("remove {}#{}", what.name, what.attempt);
+            },
+            [&](const FinishPod&) { return std::string("finish"); },
+            [&](const DeletePod&) { return std::string("delete"); },
+        },
+        action);
+  }
+};
+
+const char* kOne = R"({"restartPolicy":"Never","containers":[{"name":"a"}]})";
+
+TEST(PodMachine, RunsToTheEnd) {
+  Life life(kOne);
+  EXPECT_EQ(life.step(), "prepare");
+  EXPECT_EQ(life.phase(), "Pending");
+  EXPECT_EQ(life.state("a"), "waiting ContainerCreating 0");
+  EXPECT_EQ(life.settle(), "start a");
+  EXPECT_EQ(life.phase(), "Running");
+  EXPECT_EQ(life.condition("Ready"), "True");
+  EXPECT_EQ(kube::text_at(life.status_, {"podIP"}), "10.0.0.2");
+  life.end("a", 0);
+  EXPECT_EQ(life.settle(), "finish");
+  EXPECT_EQ(life.phase(), "Succeeded");
+  EXPECT_EQ(life.state("a"), "terminated Completed 0 0");
+  EXPECT_EQ(life.condition("Ready"), "False PodCompleted");
+  EXPECT_EQ(life.condition("Initialized"), "True PodCompleted");
+  EXPECT_TRUE(life.told("Started"));
+}
+
+TEST(PodMachine, EndsAreReportedAsKubernetesDoes) {
+  struct Case {
+    int code;
+    int signal;
+    bool oom;
+    std::string state;
+    std::string phase;
+  };
+  for (const Case& each : {Case{0, 0, false, "terminated Completed 0 0", "Succeeded"},
+                           Case{1, 0, false, "terminated Error 1 0", "Failed"},
+                           Case{137, 9, false, "terminated Error 137 0", "Failed"},
+                           Case{137, 9, true, "terminated OOMKilled 137 0", "Failed"},
+                           Case{143, 15, false, "terminated Error 143 0", "Failed"}}) {
+    Life life(kOne);
+    life.settle();
+    life.end("a", each.code, each.signal, each.oom);
+    EXPECT_EQ(life.settle(), "finish");
+    EXPECT_EQ(life.state("a"), each.state);
+    EXPECT_EQ(life.phase(), each.phase);
+  }
+}
+
+TEST(PodMachine, RestartPolicies) {
+  struct Case {
+    std::string policy;
+    int code;
+    std::string then;
+  };
+  for (const Case& each :
+       {Case{"Never", 0, "finish"}, Case{"Never", 1, "finish"}, Case{"OnFailure", 0, "finish"},
+        Case{"OnFailure", 1, "start a#1"}, Case{"Always", 0, "start a#1"}, Case{"Always", 1, "start a#1"}}) {
+    Life life(R"({"restartPolicy":")" + each.policy + R"(","containers":[{"name":"a"}]})");
+    life.settle();
+    life.end("a", each.code);
+    EXPECT_EQ(life.settle(), each.then) << each.policy << " " << each.code;
+  }
+}
+
+TEST(PodMachine, BackOffDoublesUpToFiveMinutes) {
+  Life life(R"({"restartPolicy":"Always","containers":[{"name":"a"}]})");
+  life.settle();
+  const int64_t waits[] = {0, 10, 20, 40, 80, 160, 300, 300};
+  int attempt = 0;
+  for (int64_t wait : waits) {
+    life.advance(seconds(1));
+    life.end("a", 1);
+    ++attempt;
+    std::string start = fmt::format("start a#{}", attempt);
+    if (wait > 0) {
+      life.settle();
+      EXPECT_EQ(life.state("a"), fmt::format("waiting CrashLoopBackOff {}", attempt - 1));
+      EXPECT_EQ(life.phase(), "Running");
+      ASSERT_TRUE(life.wake_);
+      EXPECT_EQ(*life.wake_ - life.now_, seconds(wait));
+      life.advance(seconds(wait) - Duration{1});
+      EXPECT_EQ(life.settle(), "");
+      life.advance(Duration{1});
+    }
+    EXPECT_NE(life.settle().find(start), std::string::npos) << start;
+    EXPECT_EQ(life.state("a"), fmt::format("running {}", attempt));
+  }
+  EXPECT_TRUE(life.told("BackOff"));
+  EXPECT_LE(life.containers_.size(), 2u);
+}
+
+TEST(PodMachine, ALongRunBeginsTheCountAnew) {
+  Life life(R"({"restartPolicy":"Always","containers":[{"name":"a"}]})");
+  life.settle();
+  life.end("a", 1);
+  EXPECT_EQ(life.settle(), "start a#1");
+  life.advance(kBackOffForgotten);
+  life.end("a", 1);
+  EXPECT_EQ(life.settle(), "start a#2; remove a#0");
+}
+
+TEST(PodMachine, BackOffSurvivesTheNode) {
+  Life life(R"({"restartPolicy":"Always","containers":[{"name":"a"}]})");
+  life.settle();
+  life.end("a", 1);
+  life.settle();
+  life.end("a", 1);
+  life.settle();
+  EXPECT_EQ(life.state("a"), "waiting CrashLoopBackOff 1");
+  life.new_life();
+  EXPECT_EQ(life.settle(), "prepare");
+  EXPECT_EQ(life.state("a"), "waiting CrashLoopBackOff 1");
+  life.advance(seconds(10));
+  EXPECT_EQ(life.settle(), "start a#2");
+}
+
+TEST(PodMachine, InitContainersRunInOrder) {
+  Life life(
+      R"({"restartPolicy":"Never","initContainers":[{"name":"i"},{"name":"j"}],"containers":[{"name":"a"}]})");
+  EXPECT_EQ(life.settle(), "prepare; start i");
+  EXPECT_EQ(life.phase(), "Pending");
+  EXPECT_EQ(life.state("a"), "waiting PodInitializing 0");
+  EXPECT_EQ(life.condition("Initialized"), "False ContainersNotInitialized");
+  life.end("i", 0);
+  EXPECT_EQ(life.settle(), "start j");
+  life.end("j", 0);
+  EXPECT_EQ(life.settle(), "start a");
+  EXPECT_EQ(life.condition("Initialized"), "True");
+  life.end("a", 0);
+  EXPECT_EQ(life.settle(), "finish");
+  EXPECT_EQ(life.phase(), "Succeeded");
+}
+
+TEST(PodMachine, AFailedInitContainerEndsThePodOrIsTriedAgain) {
+  Life never(R"({"restartPolicy":"Never","initContainers":[{"name":"i"}],"containers":[{"name":"a"}]})");
+  never.settle();
+  never.end("i", 1);
+  EXPECT_EQ(never.settle(), "finish");
+  EXPECT_EQ(never.phase(), "Failed");
+  Life always(R"({"restartPolicy":"Always","initContainers":[{"name":"i"}],"containers":[{"name":"a"}]})");
+  always.settle();
+  always.end("i", 1);
+  EXPECT_EQ(always.settle(), "start i#1");
+  always.end("i", 0);
+  EXPECT_EQ(always.settle(), "start a");
+}
+
+TEST(PodMachine, ASidecarStaysUntilTheRestIsDone) {
+  Life life(
+      R"({"restartPolicy":"Never","initContainers":[{"name":"s","restartPolicy":"Always"}],"containers":[{"name":"a"}]})");
+  EXPECT_EQ(life.settle(), "prepare; start s; start a");
+  life.end("s", 1);
+  EXPECT_EQ(life.settle(), "start s#1");
+  life.end("a", 0);
+  EXPECT_EQ(life.step(), "signal s 15");
+  life.end("s", 143, 15);
+  EXPECT_EQ(life.settle(), "finish");
+  EXPECT_EQ(life.phase(), "Succeeded");
+}
+
+TEST(PodMachine, SeveralContainersEndTogether) {
+  Life life(R"({"restartPolicy":"Never","containers":[{"name":"a"},{"name":"b"}]})");
+  EXPECT_EQ(life.settle(), "prepare; start a; start b");
+  life.end("a", 0);
+  EXPECT_EQ(life.settle(), "");
+  EXPECT_EQ(life.phase(), "Running");
+  EXPECT_EQ(life.condition("Ready"), "False ContainersNotReady");
+  life.end("b", 2);
+  EXPECT_EQ(life.settle(), "finish");
+  EXPECT_EQ(life.phase(), "Failed");
+}
+
+TEST(PodMachine, DeletionStopsGracefullyThenKills) {
+  Life life(kOne);
+  life.settle();
+  life.remove(30);
+  EXPECT_EQ(life.step(), "signal a 15");
+  EXPECT_EQ(life.step(), "");
+  ASSERT_TRUE(life.wake_);
+  life.advance(seconds(30));
+  EXPECT_EQ(life.step(), "signal a 9");
+  life.advance(seconds(1));
+  EXPECT_EQ(life.step(), "signal a 9");
+  life.end("a", 137, 9);
+  EXPECT_EQ(life.step(), "finish; delete");
+  EXPECT_EQ(life.phase(), "Failed");
+}
+
+TEST(PodMachine, AShorterGraceCounts) {
+  Life life(kOne);
+  life.settle();
+  life.remove(30);
+  life.step();
+  life.remove(2);
+  life.step();
+  life.advance(seconds(2));
+  EXPECT_EQ(life.step(), "signal a 9");
+}
+
+TEST(PodMachine, DeletionOfAPodThatNeverStartedOrHasEnded) {
+  Life fresh(kOne);
+  fresh.remove(30);
+  EXPECT_EQ(fresh.step(), "finish; delete");
+  Life ended(kOne);
+  ended.settle();
+  ended.end("a", 0);
+  ended.settle();
+  ended.remove(0);
+  EXPECT_EQ(ended.step(), "finish; delete");
+  EXPECT_EQ(ended.phase(), "Succeeded");
+}
+
+TEST(PodMachine, HooksRunAroundTheContainer) {
+  Life life(
+      R"({"restartPolicy":"Never","containers":[{"name":"a","lifecycle":{"postStart":{"exec":{"command":["x"]}},
+      "preStop":{"exec":{"command":["y"]}}}}]})");
+  EXPECT_EQ(life.settle(), "prepare; start a; PostStart a");
+  EXPECT_EQ(life.condition("Ready"), "False ContainersNotReady");
+  life.check("a", CheckKind::kPostStart, true);
+  life.settle();
+  EXPECT_EQ(life.condition("Ready"), "True");
+  life.remove(30);
+  EXPECT_EQ(life.step(), "PreStop a");
+  EXPECT_EQ(life.step(), "");
+  life.check("a", CheckKind::kPreStop, true);
+  EXPECT_EQ(life.step(), "signal a 15");
+}
+
+TEST(PodMachine, APostStartHookThatFailsEndsTheContainer) {
+  Life life(
+      R"({"restartPolicy":"Never","containers":[{"name":"a","lifecycle":{"postStart":{"exec":{"command":["x"]}}}}]})");
+  life.settle();
+  life.check("a", CheckKind::kPostStart, false);
+  EXPECT_EQ(life.step(), "signal a 15");
+  EXPECT_TRUE(life.told("FailedPostStartHook"));
+}
+
+TEST(PodMachine, ReadinessFollowsItsProbe) {
+  Life life(
+      R"({"containers":[{"name":"a","readinessProbe":{"tcpSocket":{"port":1},"initialDelaySeconds":5,"periodSeconds":2,
+      "failureThreshold":2}}]})");
+  EXPECT_EQ(life.settle(), "prepare; start a");
+  EXPECT_EQ(life.condition("Ready"), "False ContainersNotReady");
+  life.advance(seconds(5));
+  EXPECT_EQ(life.settle(), "Readiness a");
+  life.check("a", CheckKind::kReadiness, true);
+  life.settle();
+  EXPECT_EQ(life.condition("Ready"), "True");
+  for (int failure : {1, 2}) {
+    life.advance(seconds(2));
+    EXPECT_EQ(life.settle(), "Readiness a");
+    life.check("a", CheckKind::kReadiness, false);
+    life.settle();
+    EXPECT_EQ(life.condition("Ready"), failure == 1 ? "True" : "False ContainersNotReady");
+  }
+  EXPECT_TRUE(life.told("Unhealthy"));
+}
+
+TEST(PodMachine, LivenessKillsAndThePolicyDecides) {
+  Life life(
+      R"({"restartPolicy":"Always","terminationGracePeriodSeconds":3,
+      "containers":[{"name":"a","livenessProbe":{"exec":{"command":["x"]},"periodSeconds":1,"failureThreshold":2},
+      "startupProbe":{"exec":{"command":["y"]},"periodSeconds":1}}]})");
+  EXPECT_EQ(life.settle(), "prepare; start a; Startup a");
+  life.check("a", CheckKind::kStartup, true);
+  EXPECT_EQ(life.settle(), "Liveness a");
+  life.check("a", CheckKind::kLiveness, false);
+  life.advance(seconds(1));
+  EXPECT_EQ(life.settle(), "Liveness a");
+  life.check("a", CheckKind::kLiveness, false);
+  EXPECT_EQ(life.settle(), "signal a 15");
+  life.advance(seconds(3));
+  EXPECT_EQ(life.step(), "signal a 9");
+  life.end("a", 137, 9);
+  EXPECT_EQ(life.settle(), "start a#1; Startup a");
+}
+
+TEST(PodMachine, ADeadlineEndsThePod) {
+  Life life(R"({"restartPolicy":"Always","activeDeadlineSeconds":60,"containers":[{"name":"a"}]})");
+  life.settle();
+  EXPECT_EQ(life.wake_, kStart + seconds(60));
+  life.advance(seconds(60));
+  EXPECT_EQ(life.settle(), "signal a 15");
+  life.end("a", 143, 15);
+  EXPECT_EQ(life.settle(), "finish");
+  EXPECT_EQ(life.phase(), "Failed");
+  EXPECT_EQ(kube::text_at(life.status_, {"reason"}), "DeadlineExceeded");
+}
+
+TEST(PodMachine, AnEvictedPodFailsWithItsReason) {
+  Life life(kOne);
+  life.machine_.evict("OutOfcpu", "Pod was rejected");
+  EXPECT_EQ(life.step(), "finish");
+  EXPECT_EQ(life.phase(), "Failed");
+  EXPECT_EQ(kube::text_at(life.status_, {"reason"}), "OutOfcpu");
+}
+
+TEST(PodMachine, AStartThatCannotBePlannedIsTriedAgain) {
+  Life life(kOne);
+  life.starts_fail_ = true;
+  EXPECT_EQ(life.settle(), "prepare; try a");
+  EXPECT_EQ(life.state("a"), "waiting CreateContainerConfigError 0");
+  EXPECT_EQ(life.phase(), "Pending");
+  life.starts_fail_ = false;
+  life.advance(kStartRetry);
+  EXPECT_EQ(life.settle(), "start a");
+  EXPECT_EQ(life.state("a"), "running 0");
+}
+
+TEST(PodMachine, ANewLifeStartsNothingTwice) {
+  // The runtime has lost everything: what the status says is what is known.
+  Life lost(kOne);
+  lost.settle();
+  lost.new_life();
+  lost.containers_.clear();
+  EXPECT_EQ(lost.settle(), "finish");
+  EXPECT_EQ(lost.state("a"), "terminated ContainerStatusUnknown 137 0");
+  // It ended well while the other one runs.
+  Life two(R"({"restartPolicy":"OnFailure","containers":[{"name":"a"},{"name":"b"}]})");
+  two.settle();
+  two.end("a", 0);
+  two.settle();
+  two.new_life();
+  std::erase_if(two.containers_, [](const ContainerStatus& s) { return s.id.container == "a"; });
+  EXPECT_EQ(two.settle(), "prepare");
+  EXPECT_EQ(two.state("a"), "terminated Completed 0 0");
+  // It ended while nobody looked.
+  Life unseen(kOne);
+  unseen.settle();
+  unseen.new_life();
+  unseen.end("a", 7);
+  EXPECT_EQ(unseen.settle(), "finish");
+  EXPECT_EQ(unseen.state("a"), "terminated Error 7 0");
+}
+
+TEST(PodMachine, AToldEndIsNeverToldDifferently) {
+  Life life(kOne);
+  life.settle();
+  life.end("a", 0);
+  life.settle();
+  json::object told = life.status_;
+  life.new_life();
+  life.containers_.clear();
+  life.advance(seconds(100));
+  EXPECT_EQ(life.step(), "finish");
+  EXPECT_EQ(life.status_, told);
+}
+
+TEST(PodMachine, AQuietPodChangesNothing) {
+  Life life(kOne);
+  life.settle();
+  json::object told = life.status_;
+  life.advance(seconds(1000));
+  EXPECT_EQ(life.step(), "");
+  EXPECT_EQ(life.status_, told);
+}
+
+TEST(PodMachine, KeepsConditionsOfOthers) {
+  Life life(kOne);
+  life.settle();
+  life.pod_["status"].as_object()["conditions"].as_array().push_back(
+      json::parse(R"({"type":"DisruptionTarget","status":"True"})"));
+  life.step();
+  EXPECT_EQ(life.condition("DisruptionTarget"), "True");
+}
+
+TEST(PodMachine, LastWordsAreTheMessage) {
+  Life life(kOne);
+  life.settle();
+  life.end("a", 1);
+  life.last_words_[{"u", "a", 0}] = "out of data";
+  life.settle();
+  const json::array& statuses = *kube::array_at(life.status_, {"containerStatuses"});
+  EXPECT_EQ(kube::text_at(statuses[0].as_object(), {"state", "terminated", "message"}), "out of data");
+}
+
+}  // namespace
+}  // namespace trainyard::node

@@ -1,0 +1,108 @@
+#include "node/volumes.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "node/files.h"
+#include "node/testing.h"
+
+namespace trainyard::node {
+namespace {
+
+using testing::TempFolder;
+
+TEST(ResolveBeneath, NeverLeavesTheVolume) {
+  TempFolder outside;
+  TempFolder folder;
+  std::filesystem::path root = folder.path() / "volume";
+  std::filesystem::create_directories(root / "a");
+  std::filesystem::create_symlink(outside.path(), root / "out");
+  std::filesystem::create_symlink("../..", root / "up");
+  std::filesystem::create_symlink("a", root / "in");
+  std::filesystem::create_symlink("/etc", root / "etc");
+
+  EXPECT_EQ(*resolve_beneath(root, "a"), std::filesystem::canonical(root / "a"));
+  EXPECT_EQ(*resolve_beneath(root, "in"), std::filesystem::canonical(root / "a"));
+  EXPECT_EQ(*resolve_beneath(root, "b/c/d"), std::filesystem::canonical(root) / "b/c/d");
+  EXPECT_TRUE(std::filesystem::is_directory(root / "b/c/d"));
+  for (std::string bad : {"out", "out/x", "up", "up/x", "etc/passwd", "a/../../x"}) {
+    Result<std::filesystem::path> found = resolve_beneath(root, bad);
+    ASSERT_FALSE(found.ok()) << bad << " is " << found->native();
+    EXPECT_EQ(found.error().kind, ErrorKind::kForbidden) << bad;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(outside.path()));
+}
+
+class VolumesTest : public ::testing::Test {
+ protected:
+  TempFolder folder_;
+  Volumes volumes_{folder_.path()};
+};
+
+TEST_F(VolumesTest, MakesFoldersAndFiles) {
+  std::vector<VolumePlan> plans{{"scratch", EmptyVolume{}},
+                                {"shm", EmptyVolume{true, 1024}},
+                                {"secret", FileVolume{{{"a", "A", 0400}, {"d/b", "B", 0644}}}},
+                                {"claim", ClaimVolume{"data", false}}};
+  ASSERT_TRUE(volumes_.set_up("ns", "u", plans).ok());
+  ASSERT_TRUE(volumes_.set_up("ns", "u", plans).ok());
+  std::filesystem::path own = folder_.path() / "pods/u/volumes";
+  EXPECT_EQ(*read_whole(own / "secret/d/b"), "B");
+  struct stat about {};
+  ASSERT_EQ(::stat((own / "secret/a").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777, 0400u);
+  Result<std::vector<Mount>> mounts = volumes_.mounts("ns", "u", plans,
+                                                      {{"scratch", "/s", "", false},
+                                                       {"shm", "/dev/shm", "", false},
+                                                       {"secret", "/k", "", false},
+                                                       {"claim", "/d", "sub", true}});
+  ASSERT_TRUE(mounts.ok());
+  std::vector<Mount> wanted{{own / "scratch", "/s"},
+                            {"", "/dev/shm", false, 1024, true},
+                            {own / "secret", "/k", true},
+                            {folder_.path() / "volumes/ns/data/sub", "/d", true}};
+  EXPECT_EQ(*mounts, wanted);
+  volumes_.tear_down("u");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "pods/u"));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "volumes/ns/data"));
+}
+
+TEST_F(VolumesTest, HostPathsAreChecked) {
+  struct Case {
+    std::string name;
+    std::string type;
+    std::string words;  // "" when it is well
+  };
+  std::filesystem::create_directories(folder_.path() / "d");
+  ASSERT_TRUE(write_whole(folder_.path() / "f", "").ok());
+  const Case cases[] = {
+      {"d", "", ""},
+      {"d", "Directory", ""},
+      {"f", "File", ""},
+      {"f", "Directory", "is not a directory"},
+      {"d", "File", "is not a file"},
+      {"d", "Socket", "is not a socket file"},
+      {"none", "", "does not exist"},
+      {"none", "Directory", "is not a directory"},
+      {"new-d", "DirectoryOrCreate", ""},
+      {"new-f", "FileOrCreate", ""},
+  };
+  for (const Case& each : cases) {
+    Result<Done> done =
+        volumes_.set_up("ns", "u", {{"v", HostVolume{folder_.path() / each.name, each.type}}});
+    EXPECT_EQ(done.ok(), each.words.empty()) << each.name << " " << each.type;
+    std::string words = done.ok() ? "" : done.error().message;
+    EXPECT_NE(words.find(each.words), std::string::npos) << words;
+  }
+  EXPECT_TRUE(std::filesystem::is_directory(folder_.path() / "new-d"));
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder_.path() / "new-f"));
+}
+
+TEST_F(VolumesTest, TearsDownNothingElse) {
+  std::filesystem::create_directories(folder_.path() / "pods/u");
+  for (std::string bad : {"", ".", "..", "../volumes", "u/.."}) volumes_.tear_down(bad);
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "pods/u"));
+}
+
+}  // namespace
+}  // namespace trainyard::node
