@@ -13,16 +13,16 @@
 #include <sstream>
 #include <thread>
 
+#include "node/files.h"
+
 namespace trainyard::node {
 namespace {
 
 namespace fs = std::filesystem;
 
 std::string read_file(const fs::path& file) {
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  Result<std::string> text = read_whole(file);
+  return text.ok() ? *text : "";
 }
 
 std::optional<int64_t> number(std::string_view text) {

@@ -21,10 +21,9 @@ constexpr const char* kPodDevice = "eth0";
 constexpr const char* kBridgeFilter = "/proc/sys/net/bridge/bridge-nf-call-iptables";
 constexpr const char* kForward = "/proc/sys/net/ipv4/ip_forward";
 
-// Files of the kernel have no size, so they are read to their end.
 std::string kernel_text(const char* file) {
-  std::ifstream in(file);
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  Result<std::string> text = read_whole(file);
+  return text.ok() ? *text : "";
 }
 
 std::vector<std::string> device_names() {

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <fstream>
 
 #include "base/fd.h"
 #include "node/files.h"
@@ -57,9 +56,6 @@ std::string overlay_options(const fs::path& lower, const fs::path& upper, const 
 }
 
 Result<Done> mount_root(const fs::path& lower, const fs::path& folder, const fs::path& layer) {
-  if (Result<Done> gone = unmount_below(folder / "rootfs"); !gone.ok()) return gone;
-  std::error_code failure;
-  fs::remove_all(layer, failure);
   for (const fs::path& needed : {folder / "rootfs", layer / "upper", layer / "work"}) {
     if (Result<Done> made = make_folders(needed); !made.ok()) return made;
   }
@@ -89,13 +85,15 @@ Result<Done> mount_memory(const fs::path& target, int64_t bytes) {
   return Done{};
 }
 
-Result<Done> unmount_below(const fs::path& folder) {
-  std::ifstream file("/proc/self/mountinfo");
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  std::vector<std::string> targets = mounts_below(text, folder.string());
-  for (auto target = targets.rbegin(); target != targets.rend(); ++target) {
-    if (::umount2(target->c_str(), MNT_DETACH) != 0 && errno != EINVAL && errno != ENOENT) {
-      return error_of(errno, "unmount", *target);
+Result<Done> unmount_below(const std::vector<fs::path>& folders) {
+  Result<std::string> mounts = read_whole("/proc/self/mountinfo");
+  if (!mounts.ok()) return mounts.error();
+  for (const fs::path& folder : folders) {
+    std::vector<std::string> targets = mounts_below(*mounts, folder.string());
+    for (auto target = targets.rbegin(); target != targets.rend(); ++target) {
+      if (::umount2(target->c_str(), MNT_DETACH) != 0 && errno != EINVAL && errno != ENOENT) {
+        return error_of(errno, "unmount", *target);
+      }
     }
   }
   return Done{};

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "node/oci_spec.h"
@@ -15,16 +16,15 @@ namespace trainyard::node {
 std::string overlay_options(const std::filesystem::path& lower, const std::filesystem::path& upper,
                             const std::filesystem::path& work);
 
-// Mounts `lower` at <folder>/rootfs with <layer>/upper above it. What an earlier try left
-// is taken away first.
+// Mounts `lower` at <folder>/rootfs with <layer>/upper above it.
 Result<Done> mount_root(const std::filesystem::path& lower, const std::filesystem::path& folder,
                         const std::filesystem::path& layer);
 
 // A memory file system at `target`, unless there is one. `bytes` 0: no size of its own.
 Result<Done> mount_memory(const std::filesystem::path& target, int64_t bytes);
 
-// Unmounts everything at and below the folder, the innermost first. Idempotent.
-Result<Done> unmount_below(const std::filesystem::path& folder);
+// Unmounts everything at and below the folders, the innermost first. Idempotent.
+Result<Done> unmount_below(const std::vector<std::filesystem::path>& folders);
 
 // The user databases inside a root file system; a link in it does not lead out of it.
 UserFiles read_user_files(const std::filesystem::path& root);

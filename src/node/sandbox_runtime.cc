@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,11 +31,6 @@ namespace fs = std::filesystem;
 constexpr const char* kPodFile = "pod.json";
 constexpr size_t kSocketPathMax = 107;
 constexpr int kStartPatienceMs = 500;
-
-std::string kernel_text(const char* file) {
-  std::ifstream in(file);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 json::object to_json(const PodPlan& pod) {
   json::object sysctls;
@@ -78,6 +74,7 @@ std::string host_address() {
 Result<Done> write_in_place(const fs::path& file, std::string_view text) {
   Fd fd(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
   if (!fd.valid()) return error_of(errno, "open", file.string());
+  ::fchmod(fd.get(), 0644);  // whatever the mask: every user of the container reads it
   if (::pwrite(fd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
       ::ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0) {
     return error_of(errno, "write", file.string());
@@ -160,7 +157,7 @@ SandboxRuntime::~SandboxRuntime() {
   // What stays is found again by the next life.
   (void)network_->close().ok();
   (void)cgroups_.destroy(fmt::format("/trainyard/{}", plane_)).ok();
-  if (options_.support.layers_in_memory) (void)unmount_below(folder_ / "memory").ok();
+  if (options_.support.layers_in_memory) (void)unmount_below({folder_ / "memory"}).ok();
 }
 
 fs::path SandboxRuntime::pod_folder(const std::string& uid) const { return folder_ / "pods" / uid; }
@@ -193,11 +190,19 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
   for (const std::string& name : foreign_sysctls(pod)) {
     words.push_back(fmt::format("sysctl {} is not set: it is the whole machine's", name));
   }
+  std::set<std::string> not_here;
   for (const ContainerPlan& plan : containers) {
-    if (plan.gpus.empty() || options_.gpus.simulated || !images_.find(plan.image)) continue;
-    words.push_back(
-        fmt::format("container {}: the GPU driver's libraries are not added to image {}: it must bring them",
-                    plan.id.container, plan.image));
+    if (!images_.find(plan.image)) {
+      if (!not_here.insert(plan.image).second) continue;
+      words.push_back(
+          fmt::format("image {} is not on this machine: its containers run on the host's own root "
+                      "(trainyard pull {} brings it)",
+                      plan.image, plan.image));
+    } else if (!plan.gpus.empty() && !options_.gpus.simulated) {
+      words.push_back(fmt::format(
+          "container {}: the GPU driver's libraries are not added to image {}: it must bring them",
+          plan.id.container, plan.image));
+    }
   }
   return words;
 }
@@ -249,8 +254,9 @@ Result<Done> SandboxRuntime::set_hosts(const std::string& uid,
 
 std::vector<HostLayer> SandboxRuntime::host_layers(const ContainerId& id) const {
   std::vector<HostLayer> layers;
-  std::vector<std::string> targets =
-      host_layer_targets(kernel_text("/proc/self/mountinfo"), {options_.data_dir.string()});
+  Result<std::string> mounts = read_whole("/proc/self/mountinfo");
+  if (!mounts.ok()) return layers;
+  std::vector<std::string> targets = host_layer_targets(*mounts, {options_.data_dir.string()});
   for (size_t i = 0; i < targets.size(); ++i) {
     fs::path folder = layer(id) / fmt::format("host{}", i);
     layers.push_back({targets[i], folder / "upper", folder / "work"});
@@ -310,6 +316,7 @@ Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& pl
     Result<Done> made = make_folders(one.upper);
     if (made.ok()) made = make_folders(one.work);
     if (!made.ok()) return made;
+    ::chmod(one.upper.c_str(), 0755);
   }
   return write_soon(folder / "config.json", json::serialize(*spec));
 }
@@ -350,7 +357,9 @@ Result<Done> SandboxRuntime::start(const ContainerPlan& plan) {
                                                   options_.data_dir.string())};
   }
   // Of a try that got nowhere; nothing of it runs.
-  if (Result<Done> cleared = clear(plan.id); !cleared.ok()) return cleared;
+  if (fs::exists(bundle(plan.id))) {
+    if (Result<Done> cleared = clear(plan.id); !cleared.ok()) return cleared;
+  }
   if (Result<Done> made = make_bundle(pod->second, plan); !made.ok()) return made;
   return shims_.start(plan.id, shim_plan(plan));
 }
@@ -388,7 +397,7 @@ Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) {
 // Takes away what start() made, besides the shim's own files.
 Result<Done> SandboxRuntime::clear(const ContainerId& id) {
   if (Result<Done> gone = cgroups_.destroy(cgroup_of(id)); !gone.ok()) return gone;
-  if (Result<Done> gone = unmount_below(bundle(id)); !gone.ok()) return gone;
+  if (Result<Done> gone = unmount_below({bundle(id)}); !gone.ok()) return gone;
   std::error_code failure;
   for (const fs::path& folder : {layer(id), bundle(id), folder_ / "runc" / sandbox_name(id), console(id)}) {
     fs::remove_all(folder, failure);
@@ -412,9 +421,9 @@ Result<Done> SandboxRuntime::destroy(const std::string& uid) {
   if (Result<Done> gone = cgroups_.destroy(cgroup_of(uid)); !gone.ok()) return gone;
   fs::path folder = pod_folder(uid);
   // Memory volumes lie with the pod's other volumes.
-  for (const fs::path& place : {folder / "containers", folder / "shm", options_.data_dir / "pods" / uid}) {
-    if (Result<Done> gone = unmount_below(place); !gone.ok()) return gone;
-  }
+  Result<Done> unmounted =
+      unmount_below({folder / "containers", folder / "shm", options_.data_dir / "pods" / uid});
+  if (!unmounted.ok()) return unmounted;
   if (Result<Done> gone = network_->detach(uid); !gone.ok()) return gone;
   if (Result<Done> gone = remove_namespaces(folder / "ns"); !gone.ok()) return gone;
   std::error_code failure;

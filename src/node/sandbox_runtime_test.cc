@@ -459,6 +459,11 @@ TEST_F(SandboxTest, SaysWhatItCannotHonour) {
   PodPlan pod{"p1", "ns", "n", "n", false, {{"vm.swappiness", "10"}, {"net.core.somaxconn", "100"}}};
   EXPECT_EQ(runtime_->cannot_honour(pod, {}),
             (std::vector<std::string>{"sysctl vm.swappiness is not set: it is the whole machine's"}));
+  ContainerPlan first;
+  first.image = "tensorflow/tensorflow:2.15.0";
+  std::vector<std::string> words = runtime_->cannot_honour({}, {first, first});
+  ASSERT_EQ(words.size(), 1u);
+  EXPECT_SAID(words[0], "trainyard pull tensorflow/tensorflow:2.15.0");
   ASSERT_TRUE(runtime_->prepare(pod).ok());
   ContainerPlan of = plan({"p1", "c", 0}, "cat /proc/sys/net/core/somaxconn");
   ASSERT_TRUE(runtime_->start(of).ok());

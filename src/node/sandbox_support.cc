@@ -8,7 +8,6 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <thread>
 
 #include "base/fd.h"
@@ -90,9 +89,9 @@ Result<SandboxSupport> sandbox_support(const fs::path& data_dir) {
                  "sandboxes need root (or root of a user namespace) for their network"};
   }
   SandboxSupport support;
-  std::ifstream mounts("/proc/self/mountinfo");
-  std::string text(std::istreambuf_iterator<char>(mounts), {});
-  std::optional<CgroupLayout> layout = cgroup_layout(text);
+  Result<std::string> mounts = read_whole("/proc/self/mountinfo");
+  if (!mounts.ok()) return mounts.error();
+  std::optional<CgroupLayout> layout = cgroup_layout(*mounts);
   if (!layout) return Error{ErrorKind::kUnavailable, "no control groups for CPU and memory are mounted"};
   support.cgroups = *layout;
   Result<fs::path> runtime = pick_runtime(*layout);
