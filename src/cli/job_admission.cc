@@ -34,7 +34,9 @@ Error refusal(const dialect::Dialect& dialect, const json::object& job,
               fmt::format("{}.{} \"{}\" is invalid: {}", dialect.resource.kind, dialect.resource.group,
                           kube::name_of(job), dialect::join(problems))};
   for (const dialect::Problem& problem : problems) {
-    error.causes.push_back({std::string(reason_of(problem.kind)), dialect::to_string(problem), problem.path});
+    std::string words = dialect::to_string(problem);
+    if (words.starts_with(problem.path + ": ")) words.erase(0, problem.path.size() + 2);
+    error.causes.push_back({std::string(reason_of(problem.kind)), words, problem.path});
   }
   return error;
 }

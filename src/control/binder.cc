@@ -36,14 +36,15 @@ json::array with_condition(const json::object& pod, json::object condition) {
 }  // namespace
 
 Binder::Binder(client::Client& client, PlacementOptions options)
-    : client_(client), options_(options), caches_(2) {
+    : client_(client), options_(options), caches_(3) {
   watchers_.emplace_back(client::Stream{kube::kPods, {}, ""});
   watchers_.emplace_back(client::Stream{kube::kNodes, {}, ""});
+  watchers_.emplace_back(client::Stream{kube::kVolcanoPodGroups, {}, ""});
 }
 
 std::vector<StreamRequest> Binder::requests(Time now) {
   std::vector<StreamRequest> wanted;
-  for (int stream : {kPodStream, kNodeStream}) {
+  for (int stream : {kPodStream, kNodeStream, kGroupStream}) {
     if (auto request = watchers_[stream].ask(now)) wanted.push_back({stream, std::move(*request)});
   }
   return wanted;
@@ -78,15 +79,20 @@ void Binder::take_in(int stream, const std::vector<client::Output>& outputs, Tim
 
 bool Binder::step(Time now) {
   bool due = dirty_ || (retry_ && *retry_ <= now);
-  if (!due || !caches_[kPodStream].synced() || !caches_[kNodeStream].synced()) return false;
+  bool synced =
+      std::all_of(caches_.begin(), caches_.end(), [](const client::Cache& c) { return c.synced(); });
+  if (!due || !synced) return false;
   dirty_ = false;
   retry_.reset();
+  for (const auto& [key, group] : caches_[kGroupStream].all()) {
+    if (!admit(*group)) retry_ = now + kRetryAfter;
+  }
   std::vector<const json::object*> pods, nodes;
   for (const auto& [key, pod] : caches_[kPodStream].all()) pods.push_back(pod.get());
   for (const auto& [key, node] : caches_[kNodeStream].all()) nodes.push_back(node.get());
   for (const Placed& placed : place(pods, nodes, assumed_, options_)) {
     bool settled = std::visit(Match{
-                                  [&](const Bind& where) { return bind(placed, where); },
+                                  [&](const Bind& where) { return bind(placed, where, now); },
                                   [&](const Wait& why) { return tell(placed, why, now); },
                               },
                               placed.where);
@@ -95,13 +101,28 @@ bool Binder::step(Time now) {
   return true;
 }
 
-bool Binder::bind(const Placed& placed, const Bind& where) {
+bool Binder::admit(const json::object& group) {
+  std::string_view phase = kube::text_at(group, {"status", "phase"});
+  if (!phase.empty() && phase != "Pending") return true;
+  json::object body{{"metadata", json::object{{"uid", kube::jview(kube::uid_of(group))}}},
+                    {"status", json::object{{"phase", "Inqueue"}}}};
+  Result<client::Object> admitted =
+      client::patch(client_, kube::kVolcanoPodGroups, kube::namespace_of(group),
+                    {std::string(kube::name_of(group)), kube::PatchKind::kMerge, std::move(body)});
+  return admitted.ok() || admitted.error().kind == ErrorKind::kNotFound;
+}
+
+bool Binder::bind(const Placed& placed, const Bind& where, Time now) {
   json::object body{{"metadata", json::object{{"uid", placed.uid}}},
                     {"spec", json::object{{"nodeName", where.node}}}};
   Result<client::Object> bound =
       client::patch(client_, kube::kPods, placed.ns, {placed.pod, kube::PatchKind::kMerge, std::move(body)});
   if (bound.ok()) {
     assumed_[placed.uid] = where.node;
+    recorder_.tell(client_, **bound, "default-scheduler",
+                   {false, "Scheduled",
+                    fmt::format("Successfully assigned {}/{} to {}", placed.ns, placed.pod, where.node)},
+                   now);
     return true;
   }
   return bound.error().kind == ErrorKind::kNotFound;

@@ -2,7 +2,8 @@
 // decides and tells those that wait why. Steps (steps.h); driven by a loop.
 //
 // A pod that waits gets the condition PodScheduled=False with the reason, written once per
-// change of words, so a backlog costs nothing.
+// change of words, so a backlog costs nothing. Volcano's groups are let in (Inqueue) as they
+// come: pods of a group are placed one by one here.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 #include "client/cache.h"
 #include "client/watcher.h"
 #include "control/placement.h"
+#include "control/recorder.h"
 #include "control/steps.h"
 
 namespace trainyard::control {
@@ -29,11 +31,12 @@ class Binder final : public Steps {
   std::optional<Time> next_wake() const override;
 
  private:
-  enum Stream { kPodStream, kNodeStream };
+  enum Stream { kPodStream, kNodeStream, kGroupStream };
 
   void take_in(int stream, const std::vector<client::Output>& outputs, Time now);
   // Each answers whether it is settled; if not, it is tried again soon.
-  bool bind(const Placed& placed, const Bind& where);
+  bool bind(const Placed& placed, const Bind& where, Time now);
+  bool admit(const json::object& group);
   bool tell(const Placed& placed, const Wait& why, Time now);
 
   // Fixed.
@@ -43,6 +46,7 @@ class Binder final : public Steps {
   std::vector<client::Watcher> watchers_;
   std::vector<client::Cache> caches_;
   std::map<std::string, std::string> assumed_;  // pod uid -> node, until the cache shows it
+  Recorder recorder_;
   bool dirty_ = false;
   std::optional<Time> retry_;
 };

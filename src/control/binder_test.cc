@@ -8,6 +8,8 @@
 namespace trainyard::control {
 namespace {
 
+const kube::Resource kStreams[] = {kube::kPods, kube::kNodes, kube::kVolcanoPodGroups};
+
 // A store, a binder and a clock in the hand of the test.
 class BinderTest : public testing::Test {
  protected:
@@ -45,7 +47,7 @@ class BinderTest : public testing::Test {
         }
       }
       for (auto& [stream, version] : from_) {
-        auto events = store_.events_since(stream == 0 ? kube::kPods : kube::kNodes, version);
+        auto events = store_.events_since(kStreams[stream], version);
         ASSERT_TRUE(events.ok());
         for (const store::WatchEvent& event : *events) {
           version = event.revision;
@@ -94,8 +96,18 @@ TEST_F(BinderTest, ABacklogIsToldOnce) {
   set_cpu("2");  // nothing new
   add_pod("b", "1");
   settle();
-  // b's creation and its node, nothing for a.
-  EXPECT_EQ(store_.revision(), revision + 2);
+  // b's creation, its node and the event about that; nothing for a.
+  EXPECT_EQ(store_.revision(), revision + 3);
+}
+
+TEST_F(BinderTest, VolcanoGroupsAreLetIn) {
+  json::object group{{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                     {"kind", "PodGroup"},
+                     {"metadata", json::object{{"name", "g"}, {"namespace", "ns"}}},
+                     {"spec", json::object{{"minMember", 2}}}};
+  ASSERT_TRUE(store_.create(kube::kVolcanoPodGroups, "ns", group, now_).ok());
+  settle();
+  EXPECT_EQ(kube::text_at(**store_.get(kube::kVolcanoPodGroups, "ns", "g"), {"status", "phase"}), "Inqueue");
 }
 
 }  // namespace

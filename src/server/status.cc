@@ -86,6 +86,12 @@ Status conflict_of(const Error& error, const kube::Resource& resource, std::stri
                fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", qualified(resource), name, why));
 }
 
+std::vector<StatusCause> causes_of(const Error& error) {
+  std::vector<StatusCause> causes;
+  for (const Cause& cause : error.causes) causes.push_back({cause.reason, cause.message, cause.field});
+  return causes;
+}
+
 std::string joined(const std::vector<std::string_view>& words) {
   std::string text;
   for (std::string_view word : words) {
@@ -136,7 +142,7 @@ json::object to_json(const Status& status) {
 Status status_of(const Error& error, const kube::Resource& resource, std::string_view name) {
   switch (error.kind) {
     case ErrorKind::kInvalid:
-      return invalid(resource, name, error.message);
+      return invalid(resource, name, error.message, causes_of(error));
     case ErrorKind::kNotFound:
       return not_found(resource, name);
     case ErrorKind::kAlreadyExists:

@@ -104,14 +104,16 @@ json::array event_cells(const json::object& event, Time now) {
   std::string_view component =
       first_text({text_at(event, {"source", "component"}), text_at(event, {"reportingComponent"})});
   std::string_view host = text_at(event, {"source", "host"});
-  std::string kind = lowered(text_at(event, {"involvedObject", "kind"}));
+  // As v1 has it, or as events.k8s.io does.
+  std::string_view about = event.contains("involvedObject") ? "involvedObject" : "regarding";
+  std::string kind = lowered(text_at(event, {about, "kind"}));
   return {age_of(last, now),
           kube::jview(text_at(event, {"type"})),
           kube::jview(text_at(event, {"reason"})),
-          fmt::format("{}/{}", kind, text_at(event, {"involvedObject", "name"})),
-          kube::jview(text_at(event, {"involvedObject", "fieldPath"})),
+          fmt::format("{}/{}", kind, text_at(event, {about, "name"})),
+          kube::jview(text_at(event, {about, "fieldPath"})),
           host.empty() ? std::string(component) : fmt::format("{}, {}", component, host),
-          kube::jview(text_at(event, {"message"})),
+          kube::jview(first_text({text_at(event, {"message"}), text_at(event, {"note"})})),
           age_of(first_text({first, last}), now),
           count,
           name_cell(event)};
