@@ -20,6 +20,7 @@ constexpr std::chrono::seconds kTick{15};           // how often the hub looks a
 constexpr std::chrono::seconds kExpiryEvery{60};    // how often events are looked through
 constexpr std::chrono::seconds kPauseAfterFail{1};  // before the hub's own writes are tried again
 constexpr int kSweepsMax = 1'000;
+constexpr int kMarksKept = 20;
 
 bool is_write(const kube::Verb& verb) {
   return !std::holds_alternative<kube::Get>(verb) && !std::holds_alternative<kube::List>(verb);
@@ -74,6 +75,10 @@ class Body final : public Hub {
   void fail(Lock& lock, const Error& error);
   void tell(Lock& lock);
   int64_t needed_by(const kube::Verb& verb, const Result<Answer>& answer) const;
+  // Remembers how far the log was at this time.
+  void mark(Time now);
+  // Up to where the log can go; nullopt when it is not worth it yet.
+  std::optional<int64_t> compactable() const;
 
   // Fixed.
   const Options options_;
@@ -91,6 +96,11 @@ class Body final : public Hub {
   bool closing_ = false;
   Steady::time_point expiry_at_{};
   Steady::time_point paused_until_{};
+  struct Mark {
+    Time at;
+    int64_t revision = 0;
+  };
+  std::deque<Mark> marks_;  // ascending; the first one is old enough to be compacted, if it is
   std::thread thread_;
 };
 
@@ -200,7 +210,8 @@ void Body::run() {
     });
     housekeep(Steady::now());
     if (!durable_) committed_ = store_.revision();
-    if (store_.revision() > committed_) commit(lock);
+    const bool is_well = !failed_ && Steady::now() >= paused_until_;
+    if (store_.revision() > committed_ || (durable_ && is_well && compactable())) commit(lock);
     tell(lock);
     if (closing_ && waiting_.empty() && store_.revision() == committed_) break;
   }
@@ -209,26 +220,41 @@ void Body::run() {
   for (const std::shared_ptr<Watcher>& watcher : rest) watcher->close(std::nullopt);
 }
 
+void Body::mark(Time now) {
+  if (marks_.empty() || now - marks_.back().at >= options_.keep_for / kMarksKept) {
+    marks_.push_back({now, committed_});
+  }
+  while (marks_.size() > 1 && now - marks_[1].at >= options_.keep_for) marks_.pop_front();
+}
+
+std::optional<int64_t> Body::compactable() const {
+  const int64_t compacted = store_.compacted();
+  // Watchers have been told everything up to told_.
+  if (told_ - compacted > options_.keep_revisions * 9 / 8) return told_ - options_.keep_revisions;
+  if (marks_.empty() || marks_.back().at - marks_.front().at < options_.keep_for) return std::nullopt;
+  const int64_t old = std::min(marks_.front().revision, told_);
+  if (old - compacted <= options_.keep_revisions / 100) return std::nullopt;
+  return old;
+}
+
 void Body::housekeep(Steady::time_point now) {
   if (failed_ || now < paused_until_) return;
   Time time = options_.clock();
+  mark(time);
   if (now >= expiry_at_) {
     expiry_at_ = now + kExpiryEvery;
     store_.expire_events(time - options_.event_ttl, time);
   }
   for (int sweep = 0; sweep < kSweepsMax && store_.collect_garbage(time) > 0; ++sweep) {
   }
-  if (!durable_ && told_ - store_.compacted() > options_.keep_revisions * 9 / 8) {
-    store_.compact(told_ - options_.keep_revisions);
-  }
+  if (durable_) return;
+  if (std::optional<int64_t> revision = compactable()) store_.compact(*revision);
 }
 
 void Body::commit(Lock& lock) {
   Batch batch{store_.changes_since(committed_), store_.uids(), std::nullopt};
   const int64_t target = store_.revision();
-  if (committed_ - store_.compacted() > options_.keep_revisions * 9 / 8) {
-    batch.compaction = compaction_up_to(store_, committed_ - options_.keep_revisions);
-  }
+  if (std::optional<int64_t> revision = compactable()) batch.compaction = compaction_up_to(store_, *revision);
   lock.unlock();
   Result<Done> done = journal_->commit(batch);
   lock.lock();

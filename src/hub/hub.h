@@ -13,7 +13,7 @@
 //
 // The hub also does what a cluster's controllers do for storage: it makes the namespaces
 // that are always there, collects garbage, ends namespaces that are being deleted, drops
-// events after their time, and compacts the log, keeping `keep_revisions` for watchers.
+// events after their time, and compacts the log.
 // What a write leaves to collect is collected before the write is answered.
 #pragma once
 
@@ -39,7 +39,9 @@ struct Options {
   std::function<Time()> clock;  // REQUIRES: set
   uint64_t seed = 1;            // of uids and generated names; the plane gives a random one
   Duration event_ttl = std::chrono::hours{1};
+  // How much of the log is kept for watchers: that many revisions, no longer than that.
   int64_t keep_revisions = 10'000;
+  Duration keep_for = std::chrono::minutes{10};
 };
 
 class Journal;

@@ -247,6 +247,30 @@ TEST(HubTest, ALogThatIsTooLongIsCompactedAndOldWatchesAreGone) {
   EXPECT_EQ(told.await(3), "modified a; added gone; deleted gone");
 }
 
+TEST(HubTest, WhatIsOldIsCompactedEvenIfItIsLittle) {
+  for (bool durable : {false, true}) {
+    Options options = test_options();
+    auto now = std::make_shared<std::atomic<int64_t>>(kTestNow.ms);
+    options.clock = [now] { return Time{now->load()}; };
+    options.keep_for = std::chrono::minutes{10};
+    auto disk = std::make_shared<Disk>();
+    std::unique_ptr<Hub> hub = durable ? open_fake(disk, options) : Hub::open(options).value();
+    Told told;
+    auto watch = hub->watch(kube::kConfigMaps, "", {}, told.sink()).value();
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(hub->call(create(config(fmt::format("c{}", i)))).ok());
+    const int64_t old = hub->revision();
+    for (int minute = 0; minute < 12; ++minute) {
+      *now += 60'000;
+      ASSERT_TRUE(hub->call(set("c1", std::to_string(minute))).ok());
+      told.await(201 + minute);  // nothing goes before it is told
+    }
+    EXPECT_EQ(hub->watch(kube::kConfigMaps, "", {.version = "50"}, told.sink()).error().kind,
+              ErrorKind::kGone);
+    EXPECT_TRUE(hub->watch(kube::kConfigMaps, "", {.version = std::to_string(old + 5)}, told.sink()).ok());
+    EXPECT_EQ(contents(*hub).size(), 200u);
+  }
+}
+
 TEST(HubTest, AStreamingListEndsWithABookmark) {
   std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
   ASSERT_TRUE(hub->call(create(config("b"))).ok());

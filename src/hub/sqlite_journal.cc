@@ -1,9 +1,12 @@
 // The journal in a SQLite database. One table holds what every change left behind, by
 // revision, so a commit appends rows at the end of one tree: few pages, one fsync.
+#include <fcntl.h>
+
 #include <deque>
 #include <future>
 #include <map>
 
+#include "base/fd.h"
 #include "hub/journal.h"
 #include "hub/sqlite.h"
 #include "kube/access.h"
@@ -258,6 +261,8 @@ Result<Done> SqliteJournal::commit(const Batch& batch) {
 }  // namespace
 
 Result<std::unique_ptr<Journal>> open_sqlite_journal(const std::filesystem::path& file) {
+  // There are secrets in it. What SQLite puts beside it gets the same mode.
+  Fd(::open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600)).reset();
   Result<Db> db = open_db(file);
   if (!db.ok()) return Error{ErrorKind::kUnavailable, db.error().message};
   std::string opening = fmt::format("cannot open {}", file.string());

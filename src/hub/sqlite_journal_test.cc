@@ -70,6 +70,16 @@ TEST(SqliteJournalTest, WhatWasWrittenIsThereAgain) {
   EXPECT_EQ(kube::version_of(*again), revision + 1);
 }
 
+TEST(SqliteJournalTest, NobodyElseMayReadIt) {
+  TempDir folder;
+  std::unique_ptr<Hub> hub = open_hub(folder / "store.db");
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  for (std::string_view name : {"store.db", "store.db-wal"}) {
+    EXPECT_EQ(fs::status(folder / name).permissions(), fs::perms::owner_read | fs::perms::owner_write)
+        << name;
+  }
+}
+
 TEST(SqliteJournalTest, UidsAreNotGivenTwice) {
   TempDir folder;
   std::unique_ptr<Hub> hub = open_hub(folder / "store.db");

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "hub/hub.h"
+#include "hub/journal.h"
 #include "store/store.h"
 
 namespace trainyard::hub {
@@ -22,7 +23,15 @@ inline constexpr std::chrono::seconds kBookmarkEvery{60};
 class Watcher {
  public:
   Watcher(kube::Resource resource, std::string ns, kube::Watch query, WatchSink sink)
-      : resource_(resource), ns_(std::move(ns)), query_(std::move(query)), sink_(std::move(sink)) {}
+
+      : kept_(resource),
+        resource_(kept_.view()),
+        ns_(std::move(ns)),
+        query_(std::move(query)),
+        sink_(std::move(sink)) {}
+
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
 
   void tell(const std::vector<WatchEvent>& events);
   void close(const std::optional<Error>& error);
@@ -37,7 +46,8 @@ class Watcher {
   void with_sink(Call call);
 
   // Fixed.
-  const kube::Resource resource_;
+  const KeptResource kept_;
+  const kube::Resource resource_;  // a view of kept_
   const std::string ns_;
   const kube::Watch query_;
   // State of the hub's thread, guarded by the hub's lock.
