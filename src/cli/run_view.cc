@@ -144,7 +144,8 @@ std::string why_of(const model::JobState& state) {
     case model::CauseKind::kNothingLeft:
       return "every replica that could have succeeded has ended";
     case model::CauseKind::kRule:
-      return fmt::format("a rule of the manifest says so: {}", cause.detail);
+      return cause.detail.empty() ? "a rule of the manifest says so"
+                                  : fmt::format("a rule of the manifest says so: {}", cause.detail);
     case model::CauseKind::kCommand:
       return "somebody asked for it";
     case model::CauseKind::kInvalid:
@@ -239,7 +240,7 @@ JobView view_of(const dialect::Dialect& dialect, const dialect::Settings& settin
   model::JobState state = dialect.recall(*spec, job);
   view.phase = state.phase;
   view.result = state.result;
-  view.why = why_of(state);
+  if (state.result != model::ResultKind::kSucceeded) view.why = why_of(state);
   if (state.result && state.cause.index >= 0) view.exit_code = state.cause.exit_code;
   view.restarts = state.restarts + state.disruptions;
   view.started = state.started_at ? state.started_at : kube::creation_time_of(job);

@@ -2,7 +2,7 @@
 // decides and tells those that wait why. Steps (steps.h); driven by a loop.
 //
 // A pod that waits gets the condition PodScheduled=False with the reason, written once per
-// change of words, so a backlog costs nothing. Volcano's groups are let in (Inqueue) as they
+// change of words (not of amounts), so a backlog costs nothing. Volcano's groups are let in (Inqueue) as they
 // come: pods of a group are placed one by one here.
 #pragma once
 
