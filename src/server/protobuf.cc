@@ -22,6 +22,7 @@ constexpr std::string_view kDeleteOptions = "io.k8s.apimachinery.pkg.apis.meta.v
 
 // Seconds and nanoseconds, as Time and MicroTime are sent.
 std::optional<std::string> time_text(std::string_view bytes, bool micro) {
+  if (bytes.empty()) return std::nullopt;  // never set
   ProtobufReader reader(bytes);
   int64_t seconds = 0;
   int64_t nanos = 0;
