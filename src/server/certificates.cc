@@ -151,6 +151,7 @@ Result<KeyPair> issue(const KeyPair& authority, const CertificateRequest& reques
   bool done = add_extension(cert, issuer.get(), NID_basic_constraints, "critical,CA:FALSE") &&
               add_extension(cert, issuer.get(), NID_key_usage, "critical,digitalSignature") &&
               add_extension(cert, issuer.get(), NID_ext_key_usage, use) &&
+              add_extension(cert, issuer.get(), NID_subject_key_identifier, "hash") &&
               add_extension(cert, issuer.get(), NID_authority_key_identifier, "keyid") &&
               (request.names.empty() ||
                add_extension(cert, issuer.get(), NID_subject_alt_name, alternative_names(request.names))) &&

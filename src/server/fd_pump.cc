@@ -1,11 +1,13 @@
 #include "server/fd_pump.h"
 
+#include <signal.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/write.hpp>
+#include <cerrno>
 
 namespace trainyard::server {
 namespace {
@@ -13,6 +15,26 @@ namespace {
 namespace net = boost::asio;
 
 constexpr size_t kReadBytes = 32 * 1024;
+
+// A write to a pipe that nobody reads would end the whole process by SIGPIPE.
+ssize_t write_quietly(int fd, std::string_view bytes) {
+  ssize_t count = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (count >= 0 || errno != ENOTSOCK) return count;
+  sigset_t pipe;
+  sigset_t before;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  count = ::write(fd, bytes.data(), bytes.size());
+  int error = errno;
+  if (count < 0 && error == EPIPE) {
+    timespec now{};
+    sigtimedwait(&pipe, nullptr, &now);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return count;
+}
 
 class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
  public:
@@ -31,7 +53,7 @@ class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
     waiting_ += bytes;
     flush();
   }
-  size_t backlog() const override { return waiting_.size() + writing_.size(); }
+  size_t backlog() const override { return waiting_.size(); }
 
   void end_writing() override {
     ending_ = true;
@@ -63,20 +85,28 @@ class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
   }
 
   void flush() {
-    if (stopped_ || !writing_.empty()) return;
-    if (waiting_.empty()) {
-      if (ending_) finish_writing();
-      return;
+    while (!stopped_ && !waiting_.empty()) {
+      ssize_t count = write_quietly(descriptor_.native_handle(), waiting_);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EAGAIN) return wait_to_write();
+      // Whoever reads it has gone: what is written goes nowhere.
+      waiting_.erase(0, count < 0 ? waiting_.size() : static_cast<size_t>(count));
     }
-    writing_.swap(waiting_);
-    net::async_write(descriptor_, net::buffer(writing_), [self = shared_from_this()](auto error, size_t) {
-      self->writing_.clear();
-      if (self->stopped_) return;
-      // Whoever reads it has gone: what else is written goes nowhere.
-      if (error) self->waiting_.clear();
-      self->flush();
-      if (self->backlog() == 0 && self->events_.on_drained) self->events_.on_drained();
-    });
+    if (ending_ && !stopped_) finish_writing();
+  }
+
+  void wait_to_write() {
+    if (blocked_) return;
+    blocked_ = true;
+    descriptor_.async_wait(net::posix::stream_descriptor::wait_write,
+                           [self = shared_from_this()](auto error) {
+                             self->blocked_ = false;
+                             if (self->stopped_) return;
+                             if (error) self->waiting_.clear();
+                             self->flush();
+                             if (self->waiting_.empty() && self->events_.on_drained)
+                               self->events_.on_drained();
+                           });
   }
 
   void finish_writing() {
@@ -93,10 +123,10 @@ class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
   Events events_;
   std::array<char, kReadBytes> buffer_;
   std::string waiting_;
-  std::string writing_;
   bool paused_ = false;
   bool reading_ = false;
   bool ended_ = false;
+  bool blocked_ = false;  // waits until it can be written again
   bool ending_ = false;
   bool stopped_ = false;
 };

@@ -118,10 +118,15 @@ void Objects::handle_status(const CallRef& call) {
 }
 
 void Objects::ask(const CallRef& call, kube::Verb verb, kube::WriteOptions options, Then then) {
+  // What is wrong with a list is its query (a continue token that we never gave out).
+  bool is_list = std::holds_alternative<kube::List>(verb);
   kube::Request request{call->api->storage, call->path.ns, std::move(verb), std::move(options)};
-  hub_.submit(std::move(request), [this, call, then = std::move(then)](Result<hub::Answer> answer) {
+  hub_.submit(std::move(request), [this, call, is_list, then = std::move(then)](Result<hub::Answer> answer) {
     auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
-    run_([call, then, shared] {
+    run_([call, is_list, then, shared] {
+      if (!shared->ok() && is_list && shared->error().kind == ErrorKind::kInvalid) {
+        return refuse(call, bad_request(shared->error().message));
+      }
       if (!shared->ok()) {
         return refuse(call, status_of(shared->error(), call->api->resource, call->path.name));
       }

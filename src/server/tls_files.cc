@@ -75,7 +75,7 @@ bool lasts(const KeyPair& pair, Time now) {
 Result<KeyPair> ensure_authority(const fs::path& dir, Time now) {
   KeyPair there = read_pair(dir, "ca");
   if (is_signed_by(there, there.certificate) && lasts(there, now)) return there;
-  Result<KeyPair> made = make_authority("trainyard", kAuthorityLifetime, now);
+  Result<KeyPair> made = make_authority("trainyard-ca", kAuthorityLifetime, now);
   if (!made.ok()) return made;
   Result<Done> written = write_pair(dir, "ca", *made);
   return written.ok() ? made : Result<KeyPair>(written.error());

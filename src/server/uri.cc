@@ -117,7 +117,7 @@ Result<Uri> parse_target(std::string_view target) {
   if (target.find('#') != std::string_view::npos) return bad("the URL has a fragment");
   size_t end = std::min(target.find('?'), target.size());
   std::string_view path = target.substr(1, end - 1);
-  if (path.ends_with('/')) path.remove_suffix(1);
+  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   Uri uri;
   while (!path.empty()) {
     size_t slash = std::min(path.find('/'), path.size());

@@ -1,0 +1,283 @@
+#include "server/handler.h"
+
+#include <future>
+
+#include "server/testing.h"
+
+namespace trainyard::server {
+namespace {
+
+// The whole API without a socket.
+class HandlerTest : public testing::Test {
+ protected:
+  HandlerTest() {
+    hub::Options options;
+    options.clock = [] { return kTestNow; };
+    hub_ = hub::Hub::open(std::move(options)).value();
+    HandlerOptions handler_options;
+    handler_options.token = "token";
+    handler_options.names = {"localhost"};
+    handler_options.clock = [] { return kTestNow; };
+    handler_ = std::make_unique<Handler>(std::move(handler_options), *hub_, registry_, &pods_);
+  }
+
+  Outcome ask(std::string method, std::string target, std::string body = "", std::vector<Header> headers = {},
+              bool websocket = false) {
+    headers.push_back({"Host", "localhost"});
+    headers.push_back({"Authorization", "Bearer token"});
+    auto answered = std::make_shared<std::promise<Outcome>>();
+    std::future<Outcome> answer = answered->get_future();
+    handler_->handle({.method = std::move(method),
+                      .target = std::move(target),
+                      .headers = std::move(headers),
+                      .body = std::move(body),
+                      .websocket = websocket},
+                     [answered](Outcome outcome) { answered->set_value(std::move(outcome)); });
+    EXPECT_EQ(answer.wait_for(std::chrono::seconds(kPatienceSeconds)), std::future_status::ready);
+    return answer.get();
+  }
+  HttpResponse call(std::string method, std::string target, std::string body = "", std::string type = "",
+                    std::string accept = "") {
+    std::vector<Header> headers;
+    if (!type.empty()) headers.push_back({"Content-Type", type});
+    if (!accept.empty()) headers.push_back({"Accept", accept});
+    Outcome outcome = ask(std::move(method), target, std::move(body), std::move(headers));
+    if (auto* response = std::get_if<HttpResponse>(&outcome)) return *response;
+    ADD_FAILURE() << target << " is no plain answer";
+    return {};
+  }
+  static json::object object_of(const HttpResponse& response) {
+    Result<json::value> value = kube::parse_json(response.body);
+    EXPECT_TRUE(value.ok()) << response.body;
+    return value.ok() && value->is_object() ? value->get_object() : json::object{};
+  }
+  static std::string text(const HttpResponse& response, std::initializer_list<std::string_view> path) {
+    return std::string(kube::text_at(object_of(response), path));
+  }
+  static std::string path(std::string_view rest) { return std::string(kConfigMapsPath) + std::string(rest); }
+
+  std::unique_ptr<hub::Hub> hub_;
+  Registry registry_;
+  FakePods pods_;
+  std::unique_ptr<Handler> handler_;
+};
+
+TEST_F(HandlerTest, ALifeOfAnObject) {
+  HttpResponse made = call("POST", path(""), config_text("a"));
+  EXPECT_EQ(made.status, 201);
+  EXPECT_EQ(text(made, {"metadata", "namespace"}), "default");
+  EXPECT_EQ(call("POST", path(""), config_text("a")).status, 409);
+  EXPECT_EQ(text(call("GET", path("/a")), {"data", "key"}), "value");
+  EXPECT_EQ(call("PUT", path("/a"), config_text("a", "new")).status, 200);
+  EXPECT_EQ(call("PUT", path("/a"), config_text("b")).status, 400);
+  HttpResponse patched = call("PATCH", path("/a"), R"([{"op":"add","path":"/data/x","value":"1"}])",
+                              "application/json-patch+json");
+  EXPECT_EQ(text(patched, {"data", "x"}), "1");
+  HttpResponse gone = call("DELETE", path("/a"));
+  EXPECT_EQ(gone.status, 200);
+  EXPECT_EQ(text(gone, {"status"}), "Success");
+  EXPECT_EQ(text(gone, {"details", "uid"}), text(made, {"metadata", "uid"}));
+  EXPECT_EQ(text(call("GET", path("/a")), {"reason"}), "NotFound");
+}
+
+TEST_F(HandlerTest, WhatIsThereButNotThisWay) {
+  struct Case {
+    const char* method;
+    const char* target;
+    int status;
+  };
+  const Case kCases[] = {
+      {"GET", "/api/v1/nonsense", 404},
+      {"GET", "/apis/nonsense.io/v1/things", 404},
+      {"GET", "/nowhere", 404},
+      {"GET", "/api/v1/namespaces/default/nodes", 404},
+      {"GET", "/api/v1/pods/p", 404},
+      {"POST", "/api/v1/namespaces/default/pods/p", 405},
+      {"PUT", "/api/v1/namespaces/default/pods", 405},
+      {"OPTIONS", "/api/v1/pods", 405},
+      {"POST", "/version", 405},
+      {"POST", "/api/v1/configmaps", 400},
+      {"GET", "/api/v1/namespaces/default/pods/p/nonsense", 404},
+      {"GET", "/api/v1/pods?fieldSelector=spec.x%3D1", 400},
+      {"GET", "/api/v1/pods?resourceVersion=99999", 504},
+      {"GET", "/api/v1/pods?includeObject=Half", 400},
+      {"GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", 405},
+  };
+  for (const Case& c : kCases) {
+    HttpResponse response = call(c.method, c.target, std::string_view(c.method) == "POST" ? "{}" : "");
+    EXPECT_EQ(response.status, c.status) << c.method << " " << c.target << " " << response.body;
+    EXPECT_EQ(text(response, {"kind"}), "Status") << c.target;
+  }
+}
+
+TEST_F(HandlerTest, BodiesOfManyTypes) {
+  EXPECT_EQ(call("POST", path(""), "metadata: {name: yam}\ndata: {key: v}\n", "application/yaml").status,
+            201);
+  EXPECT_EQ(call("POST", path(""), "{", "application/json").status, 400);
+  EXPECT_EQ(call("POST", path(""), "[]", "application/json").status, 400);
+  EXPECT_EQ(call("POST", path(""), "", "application/json").status, 400);
+  EXPECT_EQ(call("POST", path(""), "x", "text/html").status, 415);
+  EXPECT_EQ(call("PATCH", path("/yam"), "{}", "application/json").status, 415);
+  EXPECT_EQ(call("POST", path(""), R"({"kind":"Secret","metadata":{"name":"z"}})").status, 400);
+  EXPECT_EQ(call("POST", path(""), R"({"metadata":{"name":"z","namespace":"other"}})").status, 400);
+  // A custom kind takes no strategic patch.
+  std::string jobs = "/apis/kubeflow.org/v1/namespaces/default/tfjobs";
+  EXPECT_EQ(call("POST", jobs, R"({"metadata":{"name":"j"},"spec":{}})").status, 201);
+  EXPECT_EQ(call("PATCH", jobs + "/j", "{}", "application/strategic-merge-patch+json").status, 415);
+  EXPECT_EQ(
+      call("PATCH", path("/yam"), R"({"data":{"k":"2"}})", "application/strategic-merge-patch+json").status,
+      200);
+}
+
+TEST_F(HandlerTest, AnswersInManyForms) {
+  call("POST", path(""), config_text("a"));
+  HttpResponse yaml = call("GET", path("/a"), "", "", "application/yaml");
+  EXPECT_EQ(yaml.content_type, "application/yaml");
+  EXPECT_NE(yaml.body.find("key: value"), std::string::npos);
+  HttpResponse table = call("GET", path(""), "", "", "application/json;as=Table;v=v1;g=meta.k8s.io");
+  EXPECT_EQ(text(table, {"kind"}), "Table");
+  HttpResponse one = call("GET", path("/a"), "", "", "application/json;as=Table;v=v1;g=meta.k8s.io");
+  EXPECT_EQ(text(one, {"kind"}), "Table");
+  HttpResponse meta =
+      call("GET", path(""), "", "", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io");
+  EXPECT_EQ(text(meta, {"kind"}), "PartialObjectMetadataList");
+  EXPECT_EQ(call("GET", path(""), "", "", "text/html").status, 406);
+  HttpResponse list = call("GET", path(""));
+  EXPECT_EQ(text(list, {"kind"}), "ConfigMapList");
+  EXPECT_EQ(object_of(list).at("items").get_array().size(), 1u);
+}
+
+TEST_F(HandlerTest, ListsInPages) {
+  for (const char* name : {"a", "b", "c"}) call("POST", path(""), config_text(name));
+  HttpResponse first = call("GET", path("?limit=2"));
+  EXPECT_EQ(object_of(first).at("items").get_array().size(), 2u);
+  EXPECT_EQ(kube::int_at(object_of(first), {"metadata", "remainingItemCount"}), 1);
+  std::string token = text(first, {"metadata", "continue"});
+  ASSERT_FALSE(token.empty());
+  HttpResponse second = call("GET", path("?limit=2&continue=" + kube::percent_encode(token)));
+  EXPECT_EQ(object_of(second).at("items").get_array().size(), 1u);
+  EXPECT_EQ(text(second, {"metadata", "continue"}), "");
+  EXPECT_EQ(call("GET", path("?continue=nonsense")).status, 400);
+}
+
+TEST_F(HandlerTest, MisspeltFieldsAreToldOrRefused) {
+  std::string body = R"({"metadata":{"name":"a"},"dataa":{}})";
+  HttpResponse strict = call("POST", path("?fieldValidation=Strict"), body);
+  EXPECT_EQ(strict.status, 400);
+  EXPECT_NE(strict.body.find("unknown field"), std::string::npos);
+  HttpResponse warned = call("POST", path("?fieldValidation=Warn"), body);
+  EXPECT_EQ(warned.status, 201);
+  ASSERT_EQ(warned.headers.size(), 1u);
+  EXPECT_EQ(warned.headers[0].value, R"(299 - "unknown field \"dataa\"")");
+  EXPECT_TRUE(call("PUT", path("/a?fieldValidation=Ignore"), body).headers.empty());
+}
+
+TEST_F(HandlerTest, ADryRunChangesNothing) {
+  EXPECT_EQ(call("POST", path("?dryRun=All"), config_text("a")).status, 201);
+  EXPECT_EQ(call("GET", path("/a")).status, 404);
+}
+
+TEST_F(HandlerTest, EventsHaveTwoFaces) {
+  std::string core = "/api/v1/namespaces/default/events";
+  std::string other = "/apis/events.k8s.io/v1/namespaces/default/events";
+  EXPECT_EQ(
+      call("POST", core,
+           R"({"metadata":{"name":"e"},"involvedObject":{"name":"p","namespace":"default"},"message":"m"})")
+          .status,
+      201);
+  HttpResponse shown = call("GET", other + "/e");
+  EXPECT_EQ(text(shown, {"note"}), "m");
+  EXPECT_EQ(text(shown, {"apiVersion"}), "events.k8s.io/v1");
+  EXPECT_EQ(call("POST", other, R"({"metadata":{"name":"f"},"regarding":{"name":"q"},"note":"n"})").status,
+            201);
+  EXPECT_EQ(text(call("GET", core + "/f"), {"involvedObject", "name"}), "q");
+  HttpResponse found = call("GET", core + "?fieldSelector=involvedObject.name%3Dq");
+  EXPECT_EQ(object_of(found).at("items").get_array().size(), 1u);
+}
+
+TEST_F(HandlerTest, Subresources) {
+  std::string pods(kPodsPath);
+  call("POST", pods, pod_text("p"));
+  HttpResponse status =
+      call("PATCH", pods + "/p/status", R"({"status":{"phase":"Running"}})", "application/merge-patch+json");
+  EXPECT_EQ(text(status, {"status", "phase"}), "Running");
+  EXPECT_EQ(call("POST", pods + "/p/binding", R"({"target":{"name":"n"}})").status, 201);
+  EXPECT_EQ(text(call("GET", pods + "/p"), {"spec", "nodeName"}), "n");
+  EXPECT_EQ(call("POST", pods + "/p/binding", R"({"target":{"name":"m"}})").status, 409);
+  EXPECT_EQ(call("POST", pods + "/p/eviction", R"({"metadata":{"name":"p"}})").status, 201);
+  EXPECT_NE(text(call("GET", pods + "/p"), {"metadata", "deletionTimestamp"}), "");
+  std::string jobs = "/apis/kubeflow.org/v1/namespaces/default/tfjobs";
+  call("POST", jobs, R"({"metadata":{"name":"j"},"spec":{"tfReplicaSpecs":{"Worker":{"replicas":1}}}})");
+  HttpResponse scaled =
+      call("PATCH", jobs + "/j/scale", R"({"spec":{"replicas":4}})", "application/merge-patch+json");
+  EXPECT_EQ(text(scaled, {"kind"}), "Scale");
+  EXPECT_EQ(kube::int_at(object_of(scaled), {"spec", "replicas"}), 4);
+  EXPECT_EQ(
+      kube::int_at(object_of(call("GET", jobs + "/j")), {"spec", "tfReplicaSpecs", "Worker", "replicas"}), 4);
+}
+
+TEST_F(HandlerTest, AccountsGetTokensThatWork) {
+  std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
+  call("POST", accounts, R"({"metadata":{"name":"s"}})");
+  HttpResponse issued = call("POST", accounts + "/s/token", R"({"spec":{}})");
+  ASSERT_EQ(issued.status, 201) << issued.body;
+  std::string token = text(issued, {"status", "token"});
+  json::object review{{"spec", json::object{{"token", token}}}};
+  HttpResponse reviewed =
+      call("POST", "/apis/authentication.k8s.io/v1/tokenreviews", json::serialize(review));
+  EXPECT_EQ(text(reviewed, {"status", "user", "username"}), "system:serviceaccount:default:s");
+  EXPECT_EQ(call("POST", accounts + "/s/token", R"({"spec":{"expirationSeconds":1}})").status, 422);
+}
+
+TEST_F(HandlerTest, Usage) {
+  call("POST", std::string(kPodsPath), pod_text("p"));
+  HttpResponse pods = call("GET", "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods");
+  EXPECT_EQ(text(pods, {"kind"}), "PodMetricsList");
+  json::object first = object_of(pods).at("items").get_array().at(0).get_object();
+  EXPECT_EQ(kube::text_at(first, {"metadata", "name"}), "p");
+  HttpResponse node = call("GET", "/apis/metrics.k8s.io/v1beta1/nodes/trainyard");
+  EXPECT_EQ(text(node, {"usage", "cpu"}), "1500000000n");
+  EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/nodes/other").status, 404);
+}
+
+TEST_F(HandlerTest, LogsAreStreams) {
+  call("POST", std::string(kPodsPath), pod_text("p"));
+  pods_.log = "one\ntwo\n";
+  Outcome outcome = ask("GET", std::string(kPodsPath) + "/p/log?tailLines=2");
+  ASSERT_TRUE(std::holds_alternative<StreamResponse>(outcome));
+  std::string text;
+  EXPECT_EQ(std::get<StreamResponse>(outcome).stream->pull(text), Stream::State::kEnded);
+  EXPECT_EQ(text, "one\ntwo\n");
+  EXPECT_EQ(pods_.last_log.tail_lines, 2);
+  EXPECT_EQ(pods_.last_pod.container, "c");
+  EXPECT_EQ(call("GET", std::string(kPodsPath) + "/p/log?container=x").status, 400);
+  EXPECT_EQ(call("GET", std::string(kPodsPath) + "/none/log").status, 404);
+  pods_.log_error = Error{ErrorKind::kInvalid, "container \"c\" in pod \"p\" is waiting to start"};
+  EXPECT_EQ(call("GET", std::string(kPodsPath) + "/p/log").status, 400);
+}
+
+TEST_F(HandlerTest, ATunnelNeedsAWebSocketOfOurs) {
+  call("POST", std::string(kPodsPath), pod_text("p"));
+  std::string target = std::string(kPodsPath) + "/p/exec?command=ls&stdout=true";
+  EXPECT_EQ(call("GET", target).status, 400);
+  Outcome spdy = ask("POST", target, "", {{"Upgrade", "SPDY/3.1"}, {"Connection", "Upgrade"}});
+  EXPECT_EQ(std::get<HttpResponse>(spdy).status, 400);
+  EXPECT_NE(std::get<HttpResponse>(spdy).body.find("WebSocket"), std::string::npos);
+  Outcome unknown = ask("GET", target, "", {{"Sec-WebSocket-Protocol", "chat"}}, true);
+  EXPECT_EQ(std::get<HttpResponse>(unknown).status, 400);
+  Outcome agreed = ask("GET", target, "", {{"Sec-WebSocket-Protocol", "v5.channel.k8s.io"}}, true);
+  ASSERT_TRUE(std::holds_alternative<UpgradeResponse>(agreed));
+  EXPECT_EQ(std::get<UpgradeResponse>(agreed).subprotocol, "v5.channel.k8s.io");
+}
+
+TEST_F(HandlerTest, WithoutANodeNothingRuns) {
+  handler_ = std::make_unique<Handler>(
+      HandlerOptions{.token = "token", .names = {"localhost"}, .clock = [] { return kTestNow; }}, *hub_,
+      registry_, nullptr);
+  call("POST", std::string(kPodsPath), pod_text("p"));
+  EXPECT_EQ(call("GET", std::string(kPodsPath) + "/p/log").status, 503);
+  EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/nodes").status, 503);
+}
+
+}  // namespace
+}  // namespace trainyard::server

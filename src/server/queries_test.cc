@@ -1,0 +1,110 @@
+#include "server/queries.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard::server {
+namespace {
+
+class QueriesTest : public testing::Test {
+ protected:
+  const ApiResource& resource(std::string_view group, std::string_view version, std::string_view plural) {
+    const ApiResource* found = registry_.find(group, version, plural);
+    CHECK(found != nullptr);
+    return *found;
+  }
+  const ApiResource& pods() { return resource("", "v1", "pods"); }
+  static Query query(std::string_view text) { return parse_target("/x?" + std::string(text))->query; }
+
+  Registry registry_;
+};
+
+TEST_F(QueriesTest, Lists) {
+  Result<kube::List> list =
+      list_of_query(pods(), query("labelSelector=a%3Db&fieldSelector=spec.nodeName%3Dn&limit=5&continue=t"));
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(list->labels.to_string(), "a=b");
+  EXPECT_EQ(list->fields.to_string(), "spec.nodeName=n");
+  EXPECT_EQ(list->limit, 5);
+  EXPECT_EQ(list->continue_token, "t");
+  for (std::string_view bad : {"labelSelector=a%20b%20c", "fieldSelector=spec.image%3Dx", "limit=many",
+                               "resourceVersion=abc", "resourceVersion=1&resourceVersionMatch=Sometimes",
+                               "resourceVersionMatch=Exact", "continue=t&resourceVersion=7"}) {
+    EXPECT_FALSE(list_of_query(pods(), query(bad)).ok()) << bad;
+  }
+}
+
+TEST_F(QueriesTest, FieldsAreThoseOfTheKind) {
+  auto fields = [&](const ApiResource& of, std::string_view text) {
+    Result<kube::FieldSelector> selector =
+        fields_of_query(of, query("fieldSelector=" + kube::percent_encode(text)));
+    return selector.ok() ? selector->to_string() : selector.error().message;
+  };
+  EXPECT_EQ(fields(pods(), "status.phase!=Running,metadata.name=a"), "status.phase!=Running,metadata.name=a");
+  const ApiResource& events = resource("", "v1", "events");
+  EXPECT_EQ(fields(events, "source=kubelet"), "source.component=kubelet");
+  EXPECT_EQ(fields(resource("events.k8s.io", "v1", "events"), "regarding.name=p"), "involvedObject.name=p");
+  EXPECT_EQ(fields(resource("kubeflow.org", "v1", "tfjobs"), "spec.x=1"),
+            "field label not supported: spec.x");
+  EXPECT_EQ(fields(resource("", "v1", "nodes"), "metadata.namespace=a"),
+            "field label not supported: metadata.namespace");
+}
+
+TEST_F(QueriesTest, Watches) {
+  Result<kube::Watch> watch =
+      watch_of_query(pods(), query("resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=9"), 50);
+  ASSERT_TRUE(watch.ok());
+  EXPECT_EQ(watch->version, "7");
+  EXPECT_TRUE(watch->bookmarks);
+  EXPECT_EQ(watch->timeout_seconds, 9);
+  EXPECT_FALSE(watch->send_initial_events);
+  Result<kube::Watch> streaming = watch_of_query(
+      pods(), query("sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=7"), 50);
+  ASSERT_TRUE(streaming.ok());
+  EXPECT_TRUE(streaming->send_initial_events);
+  EXPECT_EQ(streaming->version, "");
+  Result<kube::Watch> from_now =
+      watch_of_query(pods(), query("sendInitialEvents=false&resourceVersionMatch=NotOlderThan"), 50);
+  ASSERT_TRUE(from_now.ok());
+  EXPECT_EQ(from_now->version, "50");
+  EXPECT_FALSE(watch_of_query(pods(), query("sendInitialEvents=true"), 50).ok());
+  EXPECT_FALSE(watch_of_query(pods(), query("resourceVersionMatch=NotOlderThan"), 50).ok());
+}
+
+TEST_F(QueriesTest, Writes) {
+  Result<kube::WriteOptions> options =
+      write_options_of_query(query("dryRun=All&fieldManager=me&fieldValidation=Strict&force=true"));
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(*options, (kube::WriteOptions{true, "me", "Strict", true}));
+  for (std::string_view bad : {"dryRun=Some", "fieldValidation=Maybe", "force=perhaps"}) {
+    EXPECT_FALSE(write_options_of_query(query(bad)).ok()) << bad;
+  }
+  EXPECT_FALSE(write_options_of_query(query("fieldManager=" + std::string(129, 'a'))).ok());
+}
+
+TEST_F(QueriesTest, Deletions) {
+  json::object body{{"propagationPolicy", "Foreground"},
+                    {"gracePeriodSeconds", 5},
+                    {"preconditions", json::object{{"uid", "u"}, {"resourceVersion", "3"}}},
+                    {"dryRun", json::array{"All"}}};
+  Result<DeleteQuery> from_body = delete_of_query(query(""), &body);
+  ASSERT_TRUE(from_body.ok());
+  EXPECT_EQ(from_body->options, (kube::DeleteOptions{"u", "3", kube::Propagation::kForeground, 5}));
+  EXPECT_TRUE(from_body->dry_run);
+  Result<DeleteQuery> from_query =
+      delete_of_query(query("propagationPolicy=Orphan&gracePeriodSeconds=0"), nullptr);
+  ASSERT_TRUE(from_query.ok());
+  EXPECT_EQ(from_query->options, (kube::DeleteOptions{"", "", kube::Propagation::kOrphan, 0}));
+  for (std::string_view bad : {"propagationPolicy=Never", "gracePeriodSeconds=-1", "gracePeriodSeconds=x"}) {
+    EXPECT_FALSE(delete_of_query(query(bad), nullptr).ok()) << bad;
+  }
+}
+
+TEST_F(QueriesTest, VersionsToCome) {
+  EXPECT_TRUE(too_new(query("resourceVersion=51"), 50));
+  EXPECT_FALSE(too_new(query("resourceVersion=50"), 50));
+  EXPECT_FALSE(too_new(query("resourceVersion=0"), 50));
+  EXPECT_FALSE(too_new(query(""), 50));
+}
+
+}  // namespace
+}  // namespace trainyard::server

@@ -1,0 +1,411 @@
+#include "server/server.h"
+
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "server/testing.h"
+#include "store/store_suite.h"
+
+namespace trainyard::server {
+namespace {
+
+std::string reason_of(const Reply& reply) { return std::string(kube::text_at(reply.object(), {"reason"})); }
+
+// Opens a watch from the present on.
+std::unique_ptr<TestClient> watcher(TestPlane& plane, std::string_view query = "") {
+  auto client = plane.client();
+  client->start("GET", fmt::format("{}?watch=1{}", kConfigMapsPath, query));
+  EXPECT_EQ(client->read_head().status, 200);
+  return client;
+}
+
+std::string shown(const std::optional<std::string>& line) {
+  if (!line) return "end";
+  json::object event = kube::parse_json(*line)->get_object();
+  return fmt::format("{} {}", kube::text_at(event, {"type"}),
+                     kube::text_at(event, {"object", "metadata", "name"}));
+}
+
+// --- who may come in ---
+
+TEST(ServerSecurityTest, NobodyWithoutAToken) {
+  TestPlane plane;
+  for (const char* token : {"", "wrong"}) {
+    auto client = plane.client({.token = token});
+    for (std::string_view target : {std::string_view("/api"), std::string_view("/version"), kPodsPath,
+                                    std::string_view("/metrics"), std::string_view("/nowhere")}) {
+      Reply reply = client->call("GET", target);
+      EXPECT_EQ(reply.status, 401) << target;
+      EXPECT_EQ(reason_of(reply), "Unauthorized") << target;
+    }
+    EXPECT_EQ(client->call("GET", "/readyz").body, "ok");
+  }
+  EXPECT_EQ(plane.call("GET", "/version").status, 200);
+}
+
+TEST(ServerSecurityTest, OurCertificateIsEnough) {
+  TestPlane plane;
+  auto client = plane.client({.token = "", .certificate = test_tls().admin});
+  ASSERT_TRUE(client->connected());
+  EXPECT_EQ(client->call("GET", "/version").status, 200);
+  // The server's own certificate is not one for clients, another authority's is nobody's.
+  KeyPair other = make_authority("other", std::chrono::hours{1}, kTestNow).value();
+  for (const KeyPair& wrong : {test_tls().server, other}) {
+    auto stranger = plane.client({.token = "", .certificate = wrong});
+    EXPECT_EQ(stranger->call("GET", "/version").status, 0);
+  }
+}
+
+TEST(ServerSecurityTest, AnotherHostOrSiteIsRefused) {
+  TestPlane plane;
+  for (const char* host : {"evil.example", "localhost.evil.example", "10.0.0.1"}) {
+    Reply reply = plane.client({.host = host})->call("GET", "/version");
+    EXPECT_EQ(reply.status, 403) << host;
+    EXPECT_EQ(reason_of(reply), "Forbidden") << host;
+  }
+  EXPECT_EQ(plane.call("GET", "/version", "", "", {{"Origin", "https://evil.example"}}).status, 403);
+  EXPECT_EQ(plane.call("GET", "/version", "", "", {{"Origin", "https://localhost"}}).status, 200);
+}
+
+TEST(ServerSecurityTest, DoubtfulPathsAreRefused) {
+  TestPlane plane;
+  auto client = plane.client();
+  for (const char* path : {"/api/v1/namespaces/../secrets", "/api/v1/namespaces/%2e%2e/pods", "/api//v1",
+                           "/api/v1/namespaces/default/pods/a%2fb", "/api/v1/namespaces/default/pods/a%00",
+                           "/api/v1/namespaces/default/pods/a%0d%0aX:%20y", "/api/v1/namespaces/%ff/pods"}) {
+    Reply reply = client->call("GET", path);
+    EXPECT_EQ(reply.status, 400) << path;
+    EXPECT_EQ(reason_of(reply), "BadRequest") << path;
+  }
+}
+
+TEST(ServerSecurityTest, NamesWithControlCharactersAreRefused) {
+  TestPlane plane;
+  for (const char* name : {"a\\u0000b", "a\\nb", "../a", "A", ""}) {
+    Reply reply = plane.call("POST", kConfigMapsPath, config_text(name));
+    EXPECT_EQ(reply.status, 422) << name << reply.body;
+  }
+}
+
+// --- limits ---
+
+TEST(ServerLimitsTest, AHugeBodyIsRefusedBeforeItIsRead) {
+  TestPlane plane;
+  auto client = plane.client();
+  client->send(
+      fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n"
+                  "Content-Type: application/json\r\nContent-Length: 104857600\r\n\r\n",
+                  kConfigMapsPath, test_tls().token));
+  Reply reply = client->read_reply();
+  EXPECT_EQ(reply.status, 413);
+  EXPECT_EQ(reason_of(reply), "RequestEntityTooLarge");
+}
+
+TEST(ServerLimitsTest, AHugeChunkedBodyIsRefusedOnTheWay) {
+  TestPlane plane;
+  auto client = plane.client();
+  client->send(
+      fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n"
+                  "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+                  kConfigMapsPath, test_tls().token));
+  std::string chunk = "10000\r\n" + std::string(0x10000, 'x') + "\r\n";
+  for (int i = 0; i < 60; ++i) {
+    if (!client->send(chunk)) break;
+  }
+  EXPECT_EQ(client->read_reply().status, 413);
+}
+
+TEST(ServerLimitsTest, ALongHeaderIsRefused) {
+  TestPlane plane;
+  auto client = plane.client();
+  client->send("GET /version HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n");
+  EXPECT_EQ(client->read_reply().status, 431);
+}
+
+TEST(ServerLimitsTest, NonsenseIsAnswered) {
+  TestPlane plane;
+  auto client = plane.client();
+  client->send("HELLO\r\n\r\n");
+  EXPECT_EQ(client->read_reply().status, 400);
+  EXPECT_TRUE(client->ended());
+}
+
+TEST(ServerLimitsTest, SlowClientsAreCutOff) {
+  TestPlane plane(
+      {.handshake = Duration{300}, .idle = Duration{300}, .header = Duration{300}, .body = Duration{300}});
+  auto slow_header = plane.client();
+  slow_header->send("GET /version HTTP/1.1\r\n");
+  auto slow_body = plane.client();
+  slow_body->send(
+      fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{{", kConfigMapsPath));
+  auto silent = plane.client();
+  EXPECT_TRUE(slow_header->ended());
+  EXPECT_TRUE(slow_body->ended());
+  EXPECT_TRUE(silent->ended());
+  EXPECT_EQ(plane.call("GET", "/version").status, 200);
+}
+
+TEST(ServerLimitsTest, ConnectionsAreCounted) {
+  TestPlane plane({.connections_max = 2});
+  auto first = plane.client();
+  auto second = plane.client();
+  EXPECT_EQ(first->call("GET", "/version").status, 200);
+  EXPECT_EQ(second->call("GET", "/version").status, 200);
+  EXPECT_FALSE(plane.client()->connected());
+  EXPECT_EQ(first->call("GET", "/version").status, 200);
+}
+
+// --- HTTP ---
+
+TEST(ServerHttpTest, OneConnectionServesManyRequestsAlsoAtOnce) {
+  TestPlane plane;
+  auto client = plane.client();
+  EXPECT_EQ(client->call("POST", kConfigMapsPath, config_text("a")).status, 201);
+  EXPECT_EQ(client->call("GET", fmt::format("{}/a", kConfigMapsPath)).status, 200);
+  for (int i = 0; i < 3; ++i)
+    client->start("GET", fmt::format("{}/{}", kConfigMapsPath, i == 1 ? "none" : "a"));
+  EXPECT_EQ(client->read_reply().status, 200);
+  EXPECT_EQ(client->read_reply().status, 404);
+  EXPECT_EQ(client->read_reply().status, 200);
+}
+
+TEST(ServerHttpTest, ABodyMayBeAnnounced) {
+  TestPlane plane;
+  auto client = plane.client();
+  std::string body = config_text("a");
+  client->send(fmt::format(
+      "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nExpect: 100-continue\r\n"
+      "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+      kConfigMapsPath, test_tls().token, body.size()));
+  EXPECT_EQ(client->read_head().status, 100);
+  client->send(body);
+  EXPECT_EQ(client->read_reply().status, 201);
+}
+
+TEST(ServerHttpTest, DocumentsHaveTags) {
+  TestPlane plane;
+  for (const char* path : {"/openapi/v3", "/openapi/v3/api/v1", "/apis"}) {
+    Reply first = plane.call("GET", path);
+    ASSERT_EQ(first.status, 200) << path;
+    std::string tag = first.headers["etag"];
+    EXPECT_FALSE(tag.empty());
+    Reply again = plane.call("GET", path, "", "", {{"If-None-Match", tag}});
+    EXPECT_EQ(again.status, 304) << path;
+    EXPECT_EQ(again.body, "");
+  }
+}
+
+// --- watches ---
+
+TEST(ServerWatchTest, EventsComeAsTheyHappen) {
+  TestPlane plane;
+  plane.call("POST", kConfigMapsPath, config_text("a"));
+  auto watch = watcher(plane);
+  EXPECT_EQ(shown(watch->read_line()), "ADDED a");
+  plane.call("POST", kConfigMapsPath, config_text("b"));
+  EXPECT_EQ(shown(watch->read_line()), "ADDED b");
+  plane.call("PATCH", fmt::format("{}/b", kConfigMapsPath), R"({"data":{"key":"new"}})",
+             "application/merge-patch+json");
+  EXPECT_EQ(shown(watch->read_line()), "MODIFIED b");
+  plane.call("DELETE", fmt::format("{}/b", kConfigMapsPath));
+  EXPECT_EQ(shown(watch->read_line()), "DELETED b");
+}
+
+TEST(ServerWatchTest, AStreamingListEndsWithABookmark) {
+  TestPlane plane;
+  plane.call("POST", kConfigMapsPath, config_text("a"));
+  auto watch =
+      watcher(plane, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
+  EXPECT_EQ(shown(watch->read_line()), "ADDED a");
+  std::optional<std::string> line = watch->read_line();
+  ASSERT_TRUE(line);
+  json::object event = kube::parse_json(*line)->get_object();
+  EXPECT_EQ(kube::text_at(event, {"type"}), "BOOKMARK");
+  EXPECT_EQ(kube::text_at(event, {"object", "metadata", "annotations", "k8s.io/initial-events-end"}), "true");
+}
+
+TEST(ServerWatchTest, ATimeEndsItProperly) {
+  TestPlane plane;
+  auto client = plane.client();
+  client->start("GET", fmt::format("{}?watch=1&timeoutSeconds=1", kConfigMapsPath));
+  EXPECT_EQ(client->read_head().status, 200);
+  EXPECT_EQ(client->read_chunk(), "");
+}
+
+TEST(ServerWatchTest, AVersionToComeIsLater) {
+  TestPlane plane;
+  Reply reply = plane.call("GET", fmt::format("{}?watch=1&resourceVersion=999999", kConfigMapsPath));
+  EXPECT_EQ(reply.status, 504);
+  EXPECT_EQ(reason_of(reply), "Timeout");
+}
+
+TEST(ServerWatchTest, TablesForWatchers) {
+  TestPlane plane;
+  plane.call("POST", kConfigMapsPath, config_text("a"));
+  auto client = plane.client();
+  client->start("GET", fmt::format("{}?watch=1", kConfigMapsPath), "", "",
+                {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}});
+  EXPECT_EQ(client->read_head().status, 200);
+  json::object event = kube::parse_json(*client->read_line())->get_object();
+  EXPECT_EQ(kube::text_at(event, {"object", "kind"}), "Table");
+  EXPECT_EQ(kube::array_at(event, {"object", "rows"})->size(), 1u);
+}
+
+TEST(ServerWatchTest, FiftyWatchersSeeEverything) {
+  TestPlane plane;
+  std::vector<std::unique_ptr<TestClient>> watchers;
+  for (int i = 0; i < 50; ++i) watchers.push_back(watcher(plane));
+  // Some leave on the way, without a word.
+  for (int i = 0; i < 50; i += 5) watchers[static_cast<size_t>(i)]->drop();
+  for (int i = 0; i < 20; ++i) plane.call("POST", kConfigMapsPath, config_text(fmt::format("c{}", i)));
+  for (size_t w = 0; w < watchers.size(); ++w) {
+    if (w % 5 == 0) continue;
+    for (int i = 0; i < 20; ++i) ASSERT_EQ(shown(watchers[w]->read_line()), fmt::format("ADDED c{}", i)) << w;
+  }
+}
+
+TEST(ServerWatchTest, AReaderThatDoesNotReadIsCutOff) {
+  TestPlane plane({.write = Duration{500}});
+  auto watch = watcher(plane);
+  auto writer = plane.client();
+  ASSERT_EQ(writer->call("POST", kConfigMapsPath, config_text("a")).status, 201);
+  // Far more than the sockets between us hold.
+  std::string path = fmt::format("{}/a", kConfigMapsPath);
+  for (int i = 0; i < 24; ++i) {
+    std::string patch = fmt::format(R"({{"data":{{"key":"{}{}"}}}})", i, std::string(1'000'000, 'x'));
+    ASSERT_EQ(writer->call("PATCH", path, patch, "application/merge-patch+json").status, 200);
+  }
+  auto open_streams = [&] {
+    std::string text = writer->call("GET", "/metrics").body;
+    size_t at = text.find("\ntrainyard_open_streams ");
+    return text.substr(at + 24, 1);
+  };
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kPatienceSeconds);
+  while (open_streams() != "0" && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(open_streams(), "0");
+}
+
+TEST(ServerStopTest, StoppingEndsWhatIsOpen) {
+  TestPlane plane;
+  auto watch = watcher(plane);
+  auto idle = plane.client();
+  EXPECT_EQ(idle->call("GET", "/version").status, 200);
+  auto half = plane.client();
+  half->send("GET /version HTTP/1.1\r\n");
+  plane.server->stop();
+  EXPECT_EQ(watch->read_chunk(), "");
+  EXPECT_TRUE(idle->ended());
+  EXPECT_TRUE(half->ended());
+  EXPECT_FALSE(plane.client()->connected());
+  plane.server->stop();
+}
+
+TEST(ServerStopTest, StoppingUnderLoad) {
+  TestPlane plane;
+  std::atomic<int> done{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      auto client = plane.client();
+      for (int i = 0; i < 10'000; ++i) {
+        Reply reply = client->call("POST", kConfigMapsPath, config_text(fmt::format("c{}-{}", t, i)));
+        if (reply.status != 201) return;
+        ++done;
+      }
+    });
+  }
+  while (done < 40) std::this_thread::yield();
+  plane.server->stop();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GE(plane.hub->call({kube::kConfigMaps, "default", kube::List{}})->items.size(),
+            static_cast<size_t>(done));
+}
+
+TEST(ServerStartTest, APortThatIsTakenIsTold) {
+  TestPlane plane;
+  ServerOptions options;
+  options.tls = test_tls();
+  options.clock = [] { return kTestNow; };
+  options.port = plane.server->port();
+  Result<std::unique_ptr<Server>> second = Server::start(options, *plane.hub, plane.registry, nullptr);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().kind, ErrorKind::kUnavailable);
+  options.port = 0;
+  options.tls.server.key = "nonsense";
+  EXPECT_EQ(Server::start(options, *plane.hub, plane.registry, nullptr).error().kind, ErrorKind::kInvalid);
+}
+
+// --- the suite of every store, over HTTP ---
+
+ErrorKind kind_of(const Reply& reply) {
+  std::string reason = reason_of(reply);
+  if (reason == "AlreadyExists") return ErrorKind::kAlreadyExists;
+  if (reason == "Conflict") return ErrorKind::kConflict;
+  if (reason == "NotFound") return ErrorKind::kNotFound;
+  if (reply.status == 410) return ErrorKind::kGone;
+  if (reply.status == 403) return ErrorKind::kForbidden;
+  return reply.status == 400 || reply.status == 422 || reply.status == 415 ? ErrorKind::kInvalid
+                                                                           : ErrorKind::kUnknown;
+}
+
+class HttpSubject final : public store::Subject {
+ public:
+  HttpSubject() {
+    Reply made = plane_.call("POST", "/api/v1/namespaces", R"({"metadata":{"name":"ns"}})");
+    EXPECT_EQ(made.status, 201) << made.body;
+  }
+  Result<store::Answer> send(const kube::Request& request) override {
+    std::optional<json::value> body = kube::body_of(request);
+    bool watch = std::holds_alternative<kube::Watch>(request.verb);
+    std::string path = kube::path_of(request) + (watch ? "&timeoutSeconds=1" : "");
+    Reply reply = plane_.call(kube::method_of(request), path, body ? json::serialize(*body) : "",
+                              kube::content_type_of(request));
+    if (reply.status >= 300 || reply.status == 0) return Error{kind_of(reply), reply.body};
+    return watch ? events_of(reply.body) : answer_of(reply.object());
+  }
+  void collect_garbage() override {}  // the hub does it before it answers
+
+ private:
+  static store::Answer answer_of(json::object body) {
+    store::Answer answer;
+    if (const json::array* items = kube::array_at(body, {"items"})) {
+      for (const json::value& item : *items) {
+        answer.items.push_back(std::make_shared<const json::object>(item.get_object()));
+      }
+      answer.revision = kube::version_of(body);
+      answer.continue_token = kube::text_at(body, {"metadata", "continue"});
+    }
+    answer.object = std::make_shared<const json::object>(std::move(body));
+    return answer;
+  }
+  static store::Answer events_of(std::string_view lines) {
+    store::Answer answer;
+    while (!lines.empty()) {
+      size_t end = lines.find('\n');
+      json::object event = kube::parse_json(lines.substr(0, end))->get_object();
+      lines.remove_prefix(end + 1);
+      std::string_view type = kube::text_at(event, {"type"});
+      store::ChangeKind kind = type == "ADDED"      ? store::ChangeKind::kAdded
+                               : type == "MODIFIED" ? store::ChangeKind::kModified
+                               : type == "DELETED"  ? store::ChangeKind::kDeleted
+                                                    : store::ChangeKind::kBookmark;
+      answer.events.push_back(
+          {kind, 0, std::make_shared<const json::object>(event.at("object").get_object()), nullptr});
+    }
+    return answer;
+  }
+
+  TestPlane plane_;
+};
+
+}  // namespace
+}  // namespace trainyard::server
+
+namespace trainyard::store {
+
+INSTANTIATE_TEST_SUITE_P(Http, StoreSuite, testing::Values(SubjectFactory([] {
+                           return std::make_unique<server::HttpSubject>();
+                         })));
+
+}  // namespace trainyard::store

@@ -1,0 +1,180 @@
+#include "server/tunnel.h"
+
+#include <thread>
+
+#include "server/channels.h"
+#include "server/exec_tunnel.h"
+#include "server/forward_tunnel.h"
+#include "server/spdy.h"
+#include "server/spdy_tunnel.h"
+#include "server/testing.h"
+
+namespace trainyard::server {
+namespace {
+
+// A plane with one pod, and WebSockets to it.
+class TunnelTest : public testing::Test {
+ protected:
+  TunnelTest() { EXPECT_EQ(plane_.call("POST", kPodsPath, pod_text("p")).status, 201); }
+
+  std::unique_ptr<TestClient> open(std::string_view what, std::string_view protocol) {
+    auto client = plane_.client();
+    client->start("GET", fmt::format("{}/p/{}", kPodsPath, what), "", "",
+                  {{"Upgrade", "websocket"},
+                   {"Connection", "Upgrade"},
+                   {"Sec-WebSocket-Version", "13"},
+                   {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="},
+                   {"Sec-WebSocket-Protocol", std::string(protocol)}});
+    Reply reply = client->read_head();
+    EXPECT_EQ(reply.status, 101) << reply.body;
+    EXPECT_EQ(reply.headers["sec-websocket-protocol"], protocol);
+    return client;
+  }
+  void say(const Fd& fd, std::string_view text) {
+    EXPECT_EQ(::write(fd.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  FakeProcess& process() {
+    EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.told != nullptr; }));
+    return plane_.pods.process;
+  }
+  void exit_with(Result<int> code) {
+    process().out.reset();
+    process().err.reset();
+    process().told(std::move(code));
+  }
+  const Fd& far_end(int port) {
+    EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.connected.contains(port); }));
+    return plane_.pods.connected[port];
+  }
+
+  TestPlane plane_;
+};
+
+constexpr std::string_view kExec = "exec?command=sh&stdin=true&stdout=true&stderr=true";
+
+TEST_F(TunnelTest, ACommandTalksAndEnds) {
+  auto client = open(kExec, "v5.channel.k8s.io");
+  EXPECT_EQ(process().query.command, (std::vector<std::string>{"sh"}));
+  client->send_message(framed(kStdinChannel, "hello"));
+  EXPECT_EQ(read_from(process().in, 5), "hello");
+  client->send_message(framed(kResizeChannel, R"({"Width":99,"Height":9})"));
+  EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.columns == 99; }));
+  say(process().out, "out");
+  EXPECT_EQ(client->read_message(), framed(kStdoutChannel, "out"));
+  say(process().err, "err");
+  EXPECT_EQ(client->read_message(), framed(kStderrChannel, "err"));
+  client->send_message(std::string("\xff\x00", 2));
+  EXPECT_EQ(read_from(process().in, 1), "");
+  exit_with(7);
+  std::string end = client->read_message().value_or("none");
+  ASSERT_EQ(end[0], static_cast<char>(kErrorChannel));
+  json::object status = kube::parse_json(end.substr(1))->get_object();
+  EXPECT_EQ(kube::text_at(status, {"reason"}), "NonZeroExitCode");
+  EXPECT_NE(end.find("\"7\""), std::string::npos);
+  EXPECT_FALSE(client->read_message());
+}
+
+TEST_F(TunnelTest, ASuccessIsToldAfterAllOutput) {
+  auto client = open(kExec, "v4.channel.k8s.io");
+  std::string big(3'000'000, 'x');
+  std::thread talker([&] {
+    size_t at = 0;
+    while (at < big.size()) {
+      ssize_t count = ::write(process().out.get(), big.data() + at, big.size() - at);
+      if (count <= 0) break;
+      at += static_cast<size_t>(count);
+    }
+    exit_with(0);
+  });
+  size_t total = 0;
+  std::string last;
+  while (std::optional<std::string> message = client->read_message()) {
+    if (message->front() == static_cast<char>(kStdoutChannel)) total += message->size() - 1;
+    last = *message;
+  }
+  talker.join();
+  EXPECT_EQ(total, big.size());
+  EXPECT_NE(last.find("Success"), std::string::npos);
+}
+
+TEST_F(TunnelTest, ALeavingClientEndsTheCommand) {
+  auto client = open(kExec, "v5.channel.k8s.io");
+  process();
+  client->drop();
+  EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.dropped; }));
+}
+
+TEST_F(TunnelTest, StoppingEndsTheCommand) {
+  auto client = open("attach?stdin=true&stdout=true", "v5.channel.k8s.io");
+  EXPECT_TRUE(process().query.command.empty());
+  std::thread reader([&] {
+    while (client->read_message()) {
+    }
+    client->drop();
+  });
+  plane_.server->stop();
+  EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.dropped; }));
+  reader.join();
+}
+
+TEST_F(TunnelTest, PortsAsChannels) {
+  auto client = open("portforward?ports=80&ports=1", "v4.channel.k8s.io");
+  EXPECT_EQ(client->read_message(), std::string("\x00\x50\x00", 3));
+  EXPECT_EQ(client->read_message(), std::string("\x01\x50\x00", 3));
+  EXPECT_EQ(client->read_message(), std::string("\x02\x01\x00", 3));
+  EXPECT_EQ(client->read_message(), std::string("\x03\x01\x00", 3));
+  EXPECT_EQ(client->read_message(), framed(3, "nobody listens"));
+  client->send_message(framed(0, "ping"));
+  EXPECT_EQ(read_from(far_end(80), 4), "ping");
+  say(far_end(80), "pong");
+  EXPECT_EQ(client->read_message(), framed(0, "pong"));
+  plane_.pods.connected[80].reset();
+  EXPECT_FALSE(client->read_message());
+}
+
+TEST_F(TunnelTest, PortsThroughTheTunnel) {
+  auto client = open("portforward", "SPDY/3.1+portforward.k8s.io");
+  spdy::Encoder encoder;
+  spdy::Decoder decoder;
+  std::vector<spdy::Frame> frames;
+  auto next = [&]() -> spdy::Frame {
+    while (frames.empty()) {
+      std::optional<std::string> message = client->read_message();
+      if (!message) return spdy::GoAway{};
+      frames = decoder.feed(*message).value();
+    }
+    spdy::Frame frame = frames.front();
+    frames.erase(frames.begin());
+    return frame;
+  };
+  auto open_stream = [&](uint32_t id, const char* type, const char* port, const char* request) {
+    std::string bytes = encoder.encode(
+        spdy::SynStream{id, false, {{"streamtype", type}, {"port", port}, {"requestid", request}}});
+    client->send_message(bytes.substr(0, 2));  // as kubectl cuts it
+    client->send_message(bytes.substr(2));
+    EXPECT_EQ(next(), (spdy::Frame(spdy::SynReply{id, false, {}})));
+  };
+  open_stream(1, "error", "80", "0");
+  open_stream(3, "data", "80", "0");
+  client->send_message(encoder.encode(spdy::Data{3, false, "ping"}));
+  EXPECT_EQ(read_from(far_end(80), 4), "ping");
+  say(far_end(80), "pong");
+  EXPECT_EQ(next(), (spdy::Frame(spdy::Data{3, false, "pong"})));
+  client->send_message(encoder.encode(spdy::Ping{1}));
+  EXPECT_EQ(next(), (spdy::Frame(spdy::Ping{1})));
+  client->send_message(encoder.encode(spdy::Data{3, true, ""}));
+  EXPECT_EQ(read_from(far_end(80), 1), "");
+  plane_.pods.connected[80].reset();
+  EXPECT_EQ(next(), (spdy::Frame(spdy::Data{3, true, ""})));
+  EXPECT_EQ(next(), (spdy::Frame(spdy::Data{1, true, ""})));
+  open_stream(5, "error", "1", "1");
+  open_stream(7, "data", "1", "1");
+  EXPECT_EQ(next(), (spdy::Frame(spdy::Data{5, false, "error forwarding port 1: nobody listens"})));
+  client->send_message("this is not SPDY at all");
+  while (std::holds_alternative<spdy::Data>(next())) {
+  }
+  EXPECT_FALSE(client->read_message());
+}
+
+}  // namespace
+}  // namespace trainyard::server
