@@ -81,8 +81,8 @@ type ContainerResizePolicy | Container resize policy.
 1 resourceName! string | Resource name.
 2 restartPolicy! string | Restart policy.
 type ContainerRestartRule | Container restart rule.
-1 action string | Action.
-2 exitCodes *ContainerRestartRuleOnExitCodes | Exit codes.
+1 action string | Restart, to start the container again.
+2 exitCodes *ContainerRestartRuleOnExitCodes | Exit codes that are meant.
 type ContainerRestartRuleOnExitCodes | Container restart rule on exit codes.
 1 operator string | How the key is compared with the values.
 2 values []int32 | The values to compare with.
@@ -110,9 +110,9 @@ type ProbeHandler | Probe handler.
 2 httpGet *HTTPGetAction | A page that must be answered with 200 to 399.
 3 tcpSocket *TCPSocketAction | A port that must accept a connection.
 4 grpc *GRPCAction | A gRPC health service that must say it serves.
-type ExecAction | Exec action.
+type ExecAction | A command that is run.
 1 command []string | The program and its arguments; there is no shell.
-type HTTPGetAction | HTTP get action.
+type HTTPGetAction | A page that is asked for.
 1 path string | Path of the page.
 2 port! intorstring | Number of the port.
 3 host string | Host to ask; by default the pod's address.
@@ -120,8 +120,8 @@ type HTTPGetAction | HTTP get action.
 5 httpHeaders []HTTPHeader | Headers of the request.
 type HTTPHeader | HTTP header.
 1 name! string | Name of it.
-2 value! string | Value.
-type TCPSocketAction | TCP socket action.
+2 value! string | Value of the header.
+type TCPSocketAction | A port that is connected to.
 1 port! intorstring | Number of the port.
 2 host string | Host to connect to; by default the pod's address.
 type GRPCAction | GRPC action.
@@ -151,7 +151,7 @@ type SecurityContext | User, group and rights of a container.
 9 procMount *string | How /proc is mounted.
 11 seccompProfile *SeccompProfile | Which system calls are allowed.
 12 appArmorProfile *AppArmorProfile | AppArmor profile of the container.
-type Capabilities | Capabilities.
+type Capabilities | Linux capabilities that are added and dropped.
 1 add []string | Capabilities that are added.
 2 drop []string | Capabilities that are taken away.
 type SELinuxOptions | SE linux options.
@@ -166,10 +166,10 @@ type WindowsSecurityContextOptions | Windows security context options.
 4 hostProcess *bool | Host process.
 type SeccompProfile | Seccomp profile.
 1 type! string | Which one of its kind this is.
-2 localhostProfile *string | Localhost profile.
+2 localhostProfile *string | Name of a profile that is on the node.
 type AppArmorProfile | App armor profile.
 1 type! string | Which one of its kind this is.
-2 localhostProfile *string | Localhost profile.
+2 localhostProfile *string | Name of a profile that is on the node.
 type EphemeralContainer | A container added to a running pod to look into it.
 1 < EphemeralContainerCommon
 2 targetContainerName string | The container whose processes it sees.
@@ -209,22 +209,22 @@ type ContainerStatus | How a container is doing.
 7 imageID! string | Digest of the image.
 8 containerID string | Identity of the container with its runtime.
 9 started *bool | Whether it has started.
-10 allocatedResources {}quantity | Allocated resources.
+10 allocatedResources {}quantity | What is set aside.
 11 resources *ResourceRequirements | The resources; * is all.
-12 volumeMounts []VolumeMountStatus ~mountPath | Volume mounts.
+12 volumeMounts []VolumeMountStatus ~mountPath | Volumes that are mounted.
 13 user *ContainerUser | Name of the user.
 14 allocatedResourcesStatus []ResourceStatus ~name | Allocated resources status.
-15 stopSignal *string | Stop signal.
+15 stopSignal *string | The signal that tells it to stop.
 type ContainerState | Waiting, running or terminated.
 1 waiting *ContainerStateWaiting | It is not running yet.
 2 running *ContainerStateRunning | It is running.
 3 terminated *ContainerStateTerminated | It has ended.
-type ContainerStateWaiting | Container state waiting.
+type ContainerStateWaiting | Why a container is not running yet.
 1 reason string | Why, as one word in CamelCase.
 2 message string | Why, as a sentence for people.
-type ContainerStateRunning | Container state running.
+type ContainerStateRunning | Since when a container is running.
 1 startedAt time | When it started.
-type ContainerStateTerminated | Container state terminated.
+type ContainerStateTerminated | How a container ended.
 1 exitCode! int32 | Exit code of the program.
 2 signal int32 | Signal that ended it.
 3 reason string | Completed, Error, OOMKilled or another word.
@@ -232,15 +232,15 @@ type ContainerStateTerminated | Container state terminated.
 5 startedAt time | When it started.
 6 finishedAt time | When it ended.
 7 containerID string | Identity of the container with its runtime.
-type VolumeMountStatus | Volume mount status.
+type VolumeMountStatus | How a volume mount is doing.
 1 name! string | Name of it.
 2 mountPath! string | Mount path.
 3 readOnly bool | Whether it is mounted for reading alone.
 4 recursiveReadOnly *string | Recursive read only.
 5 volumeStatus *VolumeStatus | Volume status.
-type VolumeStatus | Volume status.
+type VolumeStatus | How a volume is doing.
 1 image *ImageVolumeStatus | Image.
-type ImageVolumeStatus | Image volume status.
+type ImageVolumeStatus | How an image volume is doing.
 1 imageRef string | Image ref.
 type ContainerUser | Container user.
 1 linux *LinuxContainerUser | Linux.
@@ -248,7 +248,7 @@ type LinuxContainerUser | Linux container user.
 1 uid! int64 | Identity of the object, unique over all time.
 2 gid! int64 | Gid.
 3 supplementalGroups []int64 | Supplemental groups.
-type ResourceStatus | Resource status.
+type ResourceStatus | How a resource is doing.
 1 name! string | Name of it.
 2 resources []ResourceHealth | The resources; * is all.
 type ResourceHealth | Resource health.

@@ -27,7 +27,7 @@ type Service kind /v1 | A stable name and address for a set of pods.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec ServiceSpec | What is wanted.
 3 status ServiceStatus | What is there now; written by the system.
-type ServiceSpec | Service spec.
+type ServiceSpec | What is wanted of a service.
 1 ports []ServicePort ~port | The ports that the service has.
 2 selector {}string | Labels of the pods that the service leads to.
 3 clusterIP string | Address of the service; None for a headless one.
@@ -56,20 +56,20 @@ type ServicePort | A port of a service.
 4 targetPort intorstring | Number or name of the pods' port; by default the same.
 5 nodePort int32 | Port of every node that leads to it.
 type SessionAffinityConfig | Session affinity config.
-1 clientIP *ClientIPConfig | Client IP.
+1 clientIP *ClientIPConfig | How affinity by the client's address works.
 type ClientIPConfig | Client IP config.
-1 timeoutSeconds *int32 | Timeout seconds.
-type ServiceStatus | Service status.
+1 timeoutSeconds *int32 | Seconds that a client is led to the same pod.
+type ServiceStatus | How a service is doing.
 1 loadBalancer LoadBalancerStatus | How the load balancer is doing.
 2 conditions []Condition ~type | What is known of its state, one entry for each type.
-type LoadBalancerStatus | Load balancer status.
-1 ingress []LoadBalancerIngress | Ingress.
+type LoadBalancerStatus | How a load balancer is doing.
+1 ingress []LoadBalancerIngress | Addresses of the load balancer.
 type LoadBalancerIngress | Load balancer ingress.
 1 ip string | The IP address.
 2 hostname string | Host name of it.
 3 ipMode *string | Ip mode.
 4 ports []PortStatus | The ports.
-type PortStatus | Port status.
+type PortStatus | How a port is doing.
 1 port! int32 | Number of the port.
 2 protocol! string | TCP, UDP or SCTP.
 3 error *string | Error.
@@ -88,12 +88,12 @@ type Namespace kind /v1 | A room for names: objects of one namespace do not clas
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec NamespaceSpec | What is wanted.
 3 status NamespaceStatus | What is there now; written by the system.
-type NamespaceSpec | Namespace spec.
+type NamespaceSpec | What is wanted of a namespace.
 1 finalizers []string | Names of those who must let go before the namespace is removed.
-type NamespaceStatus | Namespace status.
+type NamespaceStatus | How a namespace is doing.
 1 phase string | Active or Terminating.
 2 conditions []NamespaceCondition ~type | What is known of its state, one entry for each type.
-type NamespaceCondition | Namespace condition.
+type NamespaceCondition | One aspect of the state of a namespace.
 1 type! string | Which one of its kind this is.
 2 status string | True, False or Unknown.
 4 lastTransitionTime time | When the condition last changed from one status to another.
@@ -103,7 +103,7 @@ type Node kind /v1 | A machine that runs pods.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec NodeSpec | What is wanted.
 3 status NodeStatus | What is there now; written by the system.
-type NodeSpec | Node spec.
+type NodeSpec | What is wanted of a node.
 1 podCIDR string | Addresses that pods of the node get.
 7 podCIDRs []string ~ | Addresses that pods of the node get.
 3 providerID string | Identity of the machine with its provider.
@@ -124,22 +124,22 @@ type ConfigMapNodeConfigSource | Config map node config source.
 3 uid string | Identity of the object, unique over all time.
 4 resourceVersion string | Version of the object.
 5 kubeletConfigKey! string | Kubelet config key.
-type NodeStatus | Node status.
+type NodeStatus | How a node is doing.
 1 capacity {}quantity | What the machine has.
 2 allocatable {}quantity | What pods may use of it.
 3 phase string | No longer used.
 4 conditions []NodeCondition ~type | What is known of its state, one entry for each type.
 5 addresses []NodeAddress ~type | Addresses and names of the machine.
-6 daemonEndpoints NodeDaemonEndpoints | Daemon endpoints.
+6 daemonEndpoints NodeDaemonEndpoints | Ports of the node's own services.
 7 nodeInfo NodeSystemInfo | What the machine is and runs.
 8 images []ContainerImage | Images that are on the machine.
-9 volumesInUse []string | Volumes in use.
-10 volumesAttached []AttachedVolume | Volumes attached.
+9 volumesInUse []string | Volumes that are mounted.
+10 volumesAttached []AttachedVolume | Volumes that are attached.
 11 config *NodeConfigStatus | Config.
 12 runtimeHandlers []NodeRuntimeHandler | Runtime handlers.
 13 features *NodeFeatures | Features.
 14 declaredFeatures []string | Declared features.
-type NodeCondition | Node condition.
+type NodeCondition | One aspect of the state of a node.
 1 type! string | Which one of its kind this is.
 2 status string | True, False or Unknown.
 3 lastHeartbeatTime time | When the condition was last reported.
@@ -154,26 +154,26 @@ type NodeDaemonEndpoints | Node daemon endpoints.
 type DaemonEndpoint | Daemon endpoint.
 1 Port! int32 | Port.
 type NodeSystemInfo | Node system info.
-1 machineID! string | Machine ID.
-2 systemUUID! string | System UUID.
-3 bootID! string | Boot ID.
-4 kernelVersion! string | Kernel version.
-5 osImage! string | Os image.
-6 containerRuntimeVersion! string | Container runtime version.
-7 kubeletVersion! string | Kubelet version.
-8 kubeProxyVersion! string | Kube proxy version.
-9 operatingSystem! string | Operating system.
-10 architecture! string | Architecture.
+1 machineID! string | Identity of the machine.
+2 systemUUID! string | Identity of the hardware.
+3 bootID! string | Identity of the last start.
+4 kernelVersion! string | Version of the kernel.
+5 osImage! string | Name of the operating system's release.
+6 containerRuntimeVersion! string | Name and version of the runtime.
+7 kubeletVersion! string | Version of what runs the pods.
+8 kubeProxyVersion! string | No longer used.
+9 operatingSystem! string | Name of the operating system: linux.
+10 architecture! string | Name of the processor's architecture: amd64.
 11 swap *NodeSwapStatus | Swap.
-type NodeSwapStatus | Node swap status.
+type NodeSwapStatus | How a node swap is doing.
 1 capacity *int64 | Capacity.
 type ContainerImage | Container image.
-1 names []string | Names.
-2 sizeBytes int64 | Size bytes.
+1 names []string | Names of the image.
+2 sizeBytes int64 | Size of the image.
 type AttachedVolume | Attached volume.
 1 name! string | Name of it.
 2 devicePath! string | Device path.
-type NodeConfigStatus | Node config status.
+type NodeConfigStatus | How a node config is doing.
 1 assigned *NodeConfigSource | Assigned.
 2 active *NodeConfigSource | Active.
 3 lastKnownGood *NodeConfigSource | Last known good.
@@ -228,23 +228,23 @@ type ResourceQuota kind /v1 | The most that a namespace may use.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec ResourceQuotaSpec | What is wanted.
 3 status ResourceQuotaStatus | What is there now; written by the system.
-type ResourceQuotaSpec | Resource quota spec.
+type ResourceQuotaSpec | What is wanted of a resource quota.
 1 hard {}quantity | The most of each resource.
 2 scopes []string | Which objects count.
 3 scopeSelector *ScopeSelector | Which objects count, by values.
 type ScopeSelector | Scope selector.
-1 matchExpressions []ScopedResourceSelectorRequirement | Match expressions.
+1 matchExpressions []ScopedResourceSelectorRequirement | Requirements that must all hold.
 type ScopedResourceSelectorRequirement | Scoped resource selector requirement.
-1 scopeName! string | Scope name.
+1 scopeName! string | Name of the scope.
 2 operator! string | How the key is compared with the values.
 3 values []string | The values to compare with.
-type ResourceQuotaStatus | Resource quota status.
+type ResourceQuotaStatus | How a resource quota is doing.
 1 hard {}quantity | The most of each resource.
 2 used {}quantity | What is used now.
 type LimitRange kind /v1 | Limits and defaults of single objects in a namespace.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec LimitRangeSpec | What is wanted.
-type LimitRangeSpec | Limit range spec.
+type LimitRangeSpec | What is wanted of a limit range.
 1 limits! []LimitRangeItem | The limits, by type.
 type LimitRangeItem | Limit range item.
 1 type! string | Pod, Container or PersistentVolumeClaim.

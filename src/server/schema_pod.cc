@@ -68,40 +68,40 @@ type PodSecurityContext | Users, groups and rights of all containers of a pod.
 13 seLinuxChangePolicy *string | Se linux change policy.
 type Sysctl | Sysctl.
 1 name! string | Name of it.
-2 value! string | Value.
+2 value! string | Value of the parameter.
 type Affinity | Which nodes and which neighbours are wanted.
 1 nodeAffinity *NodeAffinity | Which nodes are wanted.
 2 podAffinity *PodAffinity | Which pods are wanted near by.
 3 podAntiAffinity *PodAntiAffinity | Which pods are not wanted near by.
-type NodeAffinity | Node affinity.
+type NodeAffinity | Which nodes are wanted.
 1 requiredDuringSchedulingIgnoredDuringExecution *NodeSelector | What must hold when the pod is placed.
 2 preferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm | What is better when the pod is placed.
 type NodeSelector | Node selector.
-1 nodeSelectorTerms! []NodeSelectorTerm | Node selector terms.
+1 nodeSelectorTerms! []NodeSelectorTerm | Terms of which one must hold.
 type NodeSelectorTerm | Node selector term.
-1 matchExpressions []NodeSelectorRequirement | Match expressions.
-2 matchFields []NodeSelectorRequirement | Match fields.
+1 matchExpressions []NodeSelectorRequirement | Requirements that must all hold.
+2 matchFields []NodeSelectorRequirement | Requirements on fields of the node.
 type NodeSelectorRequirement | Node selector requirement.
 1 key! string | The key that is meant.
 2 operator! string | How the key is compared with the values.
 3 values []string | The values to compare with.
 type PreferredSchedulingTerm | Preferred scheduling term.
 1 weight! int32 | How much it counts against the others, from 1 to 100.
-2 preference! NodeSelectorTerm | Preference.
-type PodAffinity | Pod affinity.
+2 preference! NodeSelectorTerm | Which nodes are better.
+type PodAffinity | Which pods are wanted near by.
 1 requiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm | What must hold when the pod is placed.
 2 preferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm | What is better when the pod is placed.
 type PodAffinityTerm | Pod affinity term.
 1 labelSelector *LabelSelector | Which pods are counted, by their labels.
-2 namespaces []string | Namespaces.
+2 namespaces []string | Namespaces that are looked at; the pod's own when it is empty.
 3 topologyKey! string | Label of nodes; equal values are one place.
 4 namespaceSelector *LabelSelector | Which namespaces are looked at, by their labels.
 5 matchLabelKeys []string | Labels whose values are taken from the pod itself.
 6 mismatchLabelKeys []string | Labels that must differ from the pod's own.
 type WeightedPodAffinityTerm | Weighted pod affinity term.
 1 weight! int32 | How much it counts against the others, from 1 to 100.
-2 podAffinityTerm! PodAffinityTerm | Pod affinity term.
-type PodAntiAffinity | Pod anti affinity.
+2 podAffinityTerm! PodAffinityTerm | Which pods are meant.
+type PodAntiAffinity | Which pods are not wanted near by.
 1 requiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm | What must hold when the pod is placed.
 2 preferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm | What is better when the pod is placed.
 type Toleration | Lets a pod run on nodes with a certain taint.
@@ -121,15 +121,15 @@ type PodDNSConfigOption | Pod DNS config option.
 1 name string | Name of it.
 2 value *string | Value.
 type PodReadinessGate | Pod readiness gate.
-1 conditionType! string | Condition type.
-type TopologySpreadConstraint | Topology spread constraint.
+1 conditionType! string | The condition that must be true.
+type TopologySpreadConstraint | How pods are spread over places.
 1 maxSkew! int32 | How much the numbers of two places may differ.
 2 topologyKey! string | Label of nodes; equal values are one place.
 3 whenUnsatisfiable! string | DoNotSchedule or ScheduleAnyway.
 4 labelSelector *LabelSelector | Which pods are counted, by their labels.
 5 minDomains *int32 | How many places there must be.
-6 nodeAffinityPolicy *string | Node affinity policy.
-7 nodeTaintsPolicy *string | Node taints policy.
+6 nodeAffinityPolicy *string | Honor or Ignore: whether the pod's node affinity counts.
+7 nodeTaintsPolicy *string | Honor or Ignore: whether taints of nodes count.
 8 matchLabelKeys []string | Labels whose values are taken from the pod itself.
 type PodOS | Pod OS.
 1 name! string | Name of it.
@@ -137,8 +137,8 @@ type PodSchedulingGate | Pod scheduling gate.
 1 name! string | Name of it.
 type PodResourceClaim | Pod resource claim.
 1 name! string | Name of it.
-3 resourceClaimName *string | Resource claim name.
-4 resourceClaimTemplateName *string | Resource claim template name.
+3 resourceClaimName *string | Name of the claim on devices.
+4 resourceClaimTemplateName *string | Name of the template that the claim is made from.
 type PodSchedulingGroup | Pod scheduling group.
 1 podGroupName *string | Pod group name.
 type PodStatus | How the pod is doing.
@@ -160,7 +160,7 @@ type PodStatus | How the pod is doing.
 14 resize string | How a change of resources is getting on.
 15 resourceClaimStatuses []PodResourceClaimStatus ~name retainkeys | How each claim on devices is doing.
 18 extendedResourceClaimStatus *PodExtendedResourceClaimStatus | Extended resource claim status.
-19 allocatedResources {}quantity | Allocated resources.
+19 allocatedResources {}quantity | What is set aside.
 20 resources *ResourceRequirements | The resources; * is all.
 21 nodeAllocatableResourceClaimStatuses []NodeAllocatableResourceClaimStatus | Node allocatable resource claim statuses.
 type PodCondition | One aspect of a pod's state.
@@ -175,18 +175,18 @@ type HostIP | An IP address of a node.
 1 ip! string | The IP address.
 type PodIP | An IP address of a pod.
 1 ip! string | The IP address.
-type PodResourceClaimStatus | Pod resource claim status.
+type PodResourceClaimStatus | How a pod resource claim is doing.
 1 name! string | Name of it.
-2 resourceClaimName *string | Resource claim name.
-type PodExtendedResourceClaimStatus | Pod extended resource claim status.
+2 resourceClaimName *string | Name of the claim on devices.
+type PodExtendedResourceClaimStatus | How a pod extended resource claim is doing.
 1 requestMappings! []ContainerExtendedResourceRequest | Request mappings.
-2 resourceClaimName! string | Resource claim name.
+2 resourceClaimName! string | Name of the claim on devices.
 type ContainerExtendedResourceRequest | Container extended resource request.
-1 containerName! string | Container name.
+1 containerName! string | Name of the container.
 2 resourceName! string | Resource name.
 3 requestName! string | Request name.
-type NodeAllocatableResourceClaimStatus | Node allocatable resource claim status.
-1 resourceClaimName! string | Resource claim name.
+type NodeAllocatableResourceClaimStatus | How a node allocatable resource claim is doing.
+1 resourceClaimName! string | Name of the claim on devices.
 2 containers []string | Containers.
 3 resources! {}quantity | The resources; * is all.
 type PodTemplate kind /v1 | A kept pod template.

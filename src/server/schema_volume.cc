@@ -11,26 +11,26 @@ type Volume | Storage that the containers of a pod may mount.
 type VolumeSource | Where the files of a volume come from.
 1 hostPath *HostPathVolumeSource | A file or directory of the node.
 2 emptyDir *EmptyDirVolumeSource | An empty directory that lives as long as the pod.
-3 gcePersistentDisk *GCEPersistentDiskVolumeSource | Gce persistent disk.
-4 awsElasticBlockStore *AWSElasticBlockStoreVolumeSource | Aws elastic block store.
-5 gitRepo *GitRepoVolumeSource | Git repo.
+3 gcePersistentDisk *GCEPersistentDiskVolumeSource | A disk of Google Cloud.
+4 awsElasticBlockStore *AWSElasticBlockStoreVolumeSource | A disk of AWS.
+5 gitRepo *GitRepoVolumeSource | A git repository; no longer used.
 6 secret *SecretVolumeSource | Files made from a secret.
 7 nfs *NFSVolumeSource | A directory of an NFS server.
 8 iscsi *ISCSIVolumeSource | An iSCSI disk.
-9 glusterfs *GlusterfsVolumeSource | Glusterfs.
+9 glusterfs *GlusterfsVolumeSource | A GlusterFS volume.
 10 persistentVolumeClaim *PersistentVolumeClaimVolumeSource | A persistent volume that was claimed.
-11 rbd *RBDVolumeSource | Rbd.
-12 flexVolume *FlexVolumeSource | Flex volume.
-13 cinder *CinderVolumeSource | Cinder.
-14 cephfs *CephFSVolumeSource | Cephfs.
+11 rbd *RBDVolumeSource | A Ceph block device.
+12 flexVolume *FlexVolumeSource | A volume of a Flex driver.
+13 cinder *CinderVolumeSource | A disk of OpenStack.
+14 cephfs *CephFSVolumeSource | A CephFS directory.
 15 flocker *FlockerVolumeSource | Flocker.
 16 downwardAPI *DownwardAPIVolumeSource | Files made from fields of the pod.
 17 fc *FCVolumeSource | A Fibre Channel disk.
-18 azureFile *AzureFileVolumeSource | Azure file.
+18 azureFile *AzureFileVolumeSource | A file share of Azure.
 19 configMap *ConfigMapVolumeSource | Files made from a config map.
-20 vsphereVolume *VsphereVirtualDiskVolumeSource | Vsphere volume.
+20 vsphereVolume *VsphereVirtualDiskVolumeSource | A disk of vSphere.
 21 quobyte *QuobyteVolumeSource | Quobyte.
-22 azureDisk *AzureDiskVolumeSource | Azure disk.
+22 azureDisk *AzureDiskVolumeSource | A disk of Azure.
 23 photonPersistentDisk *PhotonPersistentDiskVolumeSource | Photon persistent disk.
 26 projected *ProjectedVolumeSource | Several sources in one directory.
 24 portworxVolume *PortworxVolumeSource | Portworx volume.
@@ -39,10 +39,10 @@ type VolumeSource | Where the files of a volume come from.
 28 csi *CSIVolumeSource | A volume of a CSI driver that lives as long as the pod.
 29 ephemeral *EphemeralVolumeSource | A claim that is made for the pod and lives as long.
 30 image *ImageVolumeSource | The files of an image.
-type HostPathVolumeSource | Host path volume source.
+type HostPathVolumeSource | A file or directory of the node.
 1 path! string | Path on the node.
 2 type *string | What must be there: Directory, DirectoryOrCreate, File, FileOrCreate, Socket and so on.
-type EmptyDirVolumeSource | Empty dir volume source.
+type EmptyDirVolumeSource | An empty directory that lives as long as the pod.
 1 medium string | Memory for a directory in memory; empty for the disk.
 2 sizeLimit *quantity | The most that it may hold.
 type GCEPersistentDiskVolumeSource | GCE persistent disk volume source.
@@ -56,15 +56,15 @@ type AWSElasticBlockStoreVolumeSource | AWS elastic block store volume source.
 3 partition int32 | Number of the partition, when the volume has several.
 4 readOnly bool | Whether it is mounted for reading alone.
 type GitRepoVolumeSource | Git repo volume source.
-1 repository! string | Repository.
+1 repository! string | Address of the repository.
 2 revision string | Revision.
 3 directory string | Directory.
-type SecretVolumeSource | Secret volume source.
+type SecretVolumeSource | Files made from a secret.
 1 secretName string | Name of the secret.
 2 items []KeyToPath | Which keys go to which files; all of them when it is empty.
 3 defaultMode *int32 | Permission bits of the files that are made, unless an item has its own.
 4 optional *bool | Whether it may be missing.
-type KeyToPath | Key to path.
+type KeyToPath | A key and the file that it becomes.
 1 key! string | The key that is taken.
 2 path! string | Path of the file below the mount.
 3 mode *int32 | Permission bits of the file.
@@ -88,7 +88,7 @@ type GlusterfsVolumeSource | Glusterfs volume source.
 1 endpoints! string | Endpoints.
 2 path! string | Path of it.
 3 readOnly bool | Whether it is mounted for reading alone.
-type PersistentVolumeClaimVolumeSource | Persistent volume claim volume source.
+type PersistentVolumeClaimVolumeSource | A persistent volume that was claimed.
 1 claimName! string | Name of the claim in the pod's namespace.
 2 readOnly bool | Whether it is mounted for reading alone.
 type RBDVolumeSource | RBD volume source.
@@ -101,11 +101,11 @@ type RBDVolumeSource | RBD volume source.
 7 secretRef *LocalObjectReference | The secret with the credentials.
 8 readOnly bool | Whether it is mounted for reading alone.
 type FlexVolumeSource | Flex volume source.
-1 driver! string | Driver.
+1 driver! string | Name of the driver.
 2 fsType string | The file system of the volume, such as ext4.
 3 secretRef *LocalObjectReference | The secret with the credentials.
 4 readOnly bool | Whether it is mounted for reading alone.
-5 options {}string | Options.
+5 options {}string | Options of it.
 type CinderVolumeSource | Cinder volume source.
 1 volumeID! string | Identity of the volume with its provider.
 2 fsType string | The file system of the volume, such as ext4.
@@ -128,7 +128,7 @@ type DownwardAPIVolumeFile | Downward API volume file.
 1 path! string | Path of it.
 2 fieldRef *ObjectFieldSelector | A field of the pod, such as metadata.labels.
 3 resourceFieldRef *ResourceFieldSelector | A request or limit of a container.
-4 mode *int32 | Mode.
+4 mode *int32 | Permission bits of the file.
 type FCVolumeSource | FC volume source.
 1 targetWWNs []string | Target WW ns.
 2 lun *int32 | Lun.
@@ -136,10 +136,10 @@ type FCVolumeSource | FC volume source.
 4 readOnly bool | Whether it is mounted for reading alone.
 5 wwids []string | Wwids.
 type AzureFileVolumeSource | Azure file volume source.
-1 secretName! string | Secret name.
+1 secretName! string | Name of the secret.
 2 shareName! string | Share name.
 3 readOnly bool | Whether it is mounted for reading alone.
-type ConfigMapVolumeSource | Config map volume source.
+type ConfigMapVolumeSource | Files made from a config map.
 1 < LocalObjectReference
 2 items []KeyToPath | Which keys go to which files; all of them when it is empty.
 3 defaultMode *int32 | Permission bits of the files that are made, unless an item has its own.
@@ -166,16 +166,16 @@ type AzureDiskVolumeSource | Azure disk volume source.
 type PhotonPersistentDiskVolumeSource | Photon persistent disk volume source.
 1 pdID! string | Pd ID.
 2 fsType string | The file system of the volume, such as ext4.
-type ProjectedVolumeSource | Projected volume source.
+type ProjectedVolumeSource | Several sources in one directory.
 1 sources []VolumeProjection | The sources, later ones on top.
 2 defaultMode *int32 | Permission bits of the files that are made, unless an item has its own.
-type VolumeProjection | Volume projection.
+type VolumeProjection | One of several sources of a directory.
 1 secret *SecretProjection | Files made from a secret.
 2 downwardAPI *DownwardAPIProjection | Files made from fields of the pod.
 3 configMap *ConfigMapProjection | Files made from a config map.
 4 serviceAccountToken *ServiceAccountTokenProjection | A token of the service account.
-5 clusterTrustBundle *ClusterTrustBundleProjection | Cluster trust bundle.
-6 podCertificate *PodCertificateProjection | Pod certificate.
+5 clusterTrustBundle *ClusterTrustBundleProjection | Certificates of authorities.
+6 podCertificate *PodCertificateProjection | A certificate of the pod's own.
 type SecretProjection | Secret projection.
 1 < LocalObjectReference
 2 items []KeyToPath | Which keys go to which files; all of them when it is empty.
@@ -236,7 +236,7 @@ type EphemeralVolumeSource | Ephemeral volume source.
 type PersistentVolumeClaimTemplate | Persistent volume claim template.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec PersistentVolumeClaimSpec | What is wanted.
-type PersistentVolumeClaimSpec | Persistent volume claim spec.
+type PersistentVolumeClaimSpec | What is wanted of a persistent volume claim.
 1 accessModes []string | ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
 4 selector *LabelSelector | Which volumes may be bound, by their labels.
 2 resources VolumeResourceRequirements | How much storage is wanted.
@@ -250,36 +250,36 @@ type VolumeResourceRequirements | Volume resource requirements.
 1 limits {}quantity | The most that may be given.
 2 requests {}quantity | The least that is needed: storage.
 type ImageVolumeSource | Image volume source.
-1 reference string | Reference.
-2 pullPolicy string | Pull policy.
+1 reference string | Name of the image.
+2 pullPolicy string | Always, IfNotPresent or Never.
 type PersistentVolumeClaim kind /v1 | A request for storage that outlives pods.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec PersistentVolumeClaimSpec | What is wanted.
 3 status PersistentVolumeClaimStatus | What is there now; written by the system.
-type PersistentVolumeClaimStatus | Persistent volume claim status.
+type PersistentVolumeClaimStatus | How a persistent volume claim is doing.
 1 phase string | Pending, Bound or Lost.
 2 accessModes []string | How the volume may be mounted.
 3 capacity {}quantity | How much storage there is.
 4 conditions []PersistentVolumeClaimCondition ~type | What is known of its state, one entry for each type.
-5 allocatedResources {}quantity | Allocated resources.
+5 allocatedResources {}quantity | What is set aside.
 7 allocatedResourceStatuses {}string | Allocated resource statuses.
 8 currentVolumeAttributesClassName *string | Current volume attributes class name.
 9 modifyVolumeStatus *ModifyVolumeStatus | Modify volume status.
-type PersistentVolumeClaimCondition | Persistent volume claim condition.
+type PersistentVolumeClaimCondition | One aspect of the state of a persistent volume claim.
 1 type! string | Which one of its kind this is.
 2 status string | True, False or Unknown.
 3 lastProbeTime time | When the condition was last looked at.
 4 lastTransitionTime time | When the condition last changed from one status to another.
 5 reason string | Why, as one word in CamelCase.
 6 message string | Why, as a sentence for people.
-type ModifyVolumeStatus | Modify volume status.
+type ModifyVolumeStatus | How a modify volume is doing.
 1 targetVolumeAttributesClassName string | Target volume attributes class name.
 2 status string | What is there now; written by the system.
 type PersistentVolume kind /v1 | Storage that was made and can be claimed.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec PersistentVolumeSpec | What is wanted.
 3 status PersistentVolumeStatus | What is there now; written by the system.
-type PersistentVolumeSpec | Persistent volume spec.
+type PersistentVolumeSpec | What is wanted of a persistent volume.
 1 capacity {}quantity | How much storage there is.
 2 < PersistentVolumeSource
 3 accessModes []string | How the volume may be mounted.
@@ -291,28 +291,28 @@ type PersistentVolumeSpec | Persistent volume spec.
 9 nodeAffinity *VolumeNodeAffinity | Nodes that can reach the volume.
 10 volumeAttributesClassName *string | Volume attributes class name.
 type PersistentVolumeSource | Persistent volume source.
-1 gcePersistentDisk *GCEPersistentDiskVolumeSource | Gce persistent disk.
-2 awsElasticBlockStore *AWSElasticBlockStoreVolumeSource | Aws elastic block store.
-3 hostPath *HostPathVolumeSource | Host path.
-4 glusterfs *GlusterfsPersistentVolumeSource | Glusterfs.
-5 nfs *NFSVolumeSource | Nfs.
-6 rbd *RBDPersistentVolumeSource | Rbd.
-7 iscsi *ISCSIPersistentVolumeSource | Iscsi.
-8 cinder *CinderPersistentVolumeSource | Cinder.
-9 cephfs *CephFSPersistentVolumeSource | Cephfs.
-10 fc *FCVolumeSource | Fc.
+1 gcePersistentDisk *GCEPersistentDiskVolumeSource | A disk of Google Cloud.
+2 awsElasticBlockStore *AWSElasticBlockStoreVolumeSource | A disk of AWS.
+3 hostPath *HostPathVolumeSource | A directory of the node.
+4 glusterfs *GlusterfsPersistentVolumeSource | A GlusterFS volume.
+5 nfs *NFSVolumeSource | A directory of an NFS server.
+6 rbd *RBDPersistentVolumeSource | A Ceph block device.
+7 iscsi *ISCSIPersistentVolumeSource | An iSCSI disk.
+8 cinder *CinderPersistentVolumeSource | A disk of OpenStack.
+9 cephfs *CephFSPersistentVolumeSource | A CephFS directory.
+10 fc *FCVolumeSource | A Fibre Channel disk.
 11 flocker *FlockerVolumeSource | Flocker.
-12 flexVolume *FlexPersistentVolumeSource | Flex volume.
-13 azureFile *AzureFilePersistentVolumeSource | Azure file.
-14 vsphereVolume *VsphereVirtualDiskVolumeSource | Vsphere volume.
+12 flexVolume *FlexPersistentVolumeSource | A volume of a Flex driver.
+13 azureFile *AzureFilePersistentVolumeSource | A file share of Azure.
+14 vsphereVolume *VsphereVirtualDiskVolumeSource | A disk of vSphere.
 15 quobyte *QuobyteVolumeSource | Quobyte.
-16 azureDisk *AzureDiskVolumeSource | Azure disk.
+16 azureDisk *AzureDiskVolumeSource | A disk of Azure.
 17 photonPersistentDisk *PhotonPersistentDiskVolumeSource | Photon persistent disk.
 18 portworxVolume *PortworxVolumeSource | Portworx volume.
 19 scaleIO *ScaleIOPersistentVolumeSource | Scale IO.
-20 local *LocalVolumeSource | Local.
+20 local *LocalVolumeSource | A disk or directory of one node.
 21 storageos *StorageOSPersistentVolumeSource | Storageos.
-22 csi *CSIPersistentVolumeSource | Csi.
+22 csi *CSIPersistentVolumeSource | A volume of a CSI driver.
 type GlusterfsPersistentVolumeSource | Glusterfs persistent volume source.
 1 endpoints! string | Endpoints.
 2 path! string | Path of it.
@@ -352,13 +352,13 @@ type CephFSPersistentVolumeSource | Ceph FS persistent volume source.
 5 secretRef *SecretReference | The secret with the credentials.
 6 readOnly bool | Whether it is mounted for reading alone.
 type FlexPersistentVolumeSource | Flex persistent volume source.
-1 driver! string | Driver.
+1 driver! string | Name of the driver.
 2 fsType string | The file system of the volume, such as ext4.
 3 secretRef *SecretReference | The secret with the credentials.
 4 readOnly bool | Whether it is mounted for reading alone.
-5 options {}string | Options.
+5 options {}string | Options of it.
 type AzureFilePersistentVolumeSource | Azure file persistent volume source.
-1 secretName! string | Secret name.
+1 secretName! string | Name of the secret.
 2 shareName! string | Share name.
 3 readOnly bool | Whether it is mounted for reading alone.
 4 secretNamespace *string | Secret namespace.
@@ -383,23 +383,23 @@ type StorageOSPersistentVolumeSource | Storage OS persistent volume source.
 4 readOnly bool | Whether it is mounted for reading alone.
 5 secretRef *ObjectReference | The secret with the credentials.
 type CSIPersistentVolumeSource | CSI persistent volume source.
-1 driver! string | Driver.
-2 volumeHandle! string | Volume handle.
+1 driver! string | Name of the driver.
+2 volumeHandle! string | Identity of the volume with its driver.
 3 readOnly bool | Whether it is mounted for reading alone.
 4 fsType string | The file system of the volume, such as ext4.
-5 volumeAttributes {}string | Volume attributes.
+5 volumeAttributes {}string | What the driver is told.
 6 controllerPublishSecretRef *SecretReference | Controller publish secret ref.
 7 nodeStageSecretRef *SecretReference | Node stage secret ref.
 8 nodePublishSecretRef *SecretReference | Node publish secret ref.
 9 controllerExpandSecretRef *SecretReference | Controller expand secret ref.
 10 nodeExpandSecretRef *SecretReference | Node expand secret ref.
 type VolumeNodeAffinity | Volume node affinity.
-1 required *NodeSelector | Required.
-type PersistentVolumeStatus | Persistent volume status.
+1 required *NodeSelector | Requirements on the nodes.
+type PersistentVolumeStatus | How a persistent volume is doing.
 1 phase string | Pending, Available, Bound, Released or Failed.
 2 message string | Why, as a sentence for people.
 3 reason string | Why, as one word in CamelCase.
-4 lastPhaseTransitionTime *time | Last phase transition time.
+4 lastPhaseTransitionTime *time | When the phase last changed.
 )";
 
 }  // namespace trainyard::server

@@ -9,7 +9,7 @@ type Deployment kind apps/v1 | Keeps a number of equal pods, and replaces them s
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec DeploymentSpec | What is wanted.
 3 status DeploymentStatus | What is there now; written by the system.
-type DeploymentSpec | Deployment spec.
+type DeploymentSpec | What is wanted of a deployment.
 1 replicas *int32 | How many pods there are to be.
 2 selector! *LabelSelector | Which pods are meant, by their labels.
 3 template! PodTemplateSpec | The pod that is made from it.
@@ -24,7 +24,7 @@ type DeploymentStrategy | Deployment strategy.
 type RollingUpdateDeployment | Rolling update deployment.
 1 maxUnavailable *intorstring | How many pods may be missing.
 2 maxSurge *intorstring | How many pods may be there beyond the number.
-type DeploymentStatus | Deployment status.
+type DeploymentStatus | How a deployment is doing.
 1 observedGeneration int64 | The generation of the spec that this status was made from.
 2 replicas int32 | How many pods there are to be.
 3 updatedReplicas int32 | How many pods are made from the newest template.
@@ -34,7 +34,7 @@ type DeploymentStatus | Deployment status.
 9 terminatingReplicas *int32 | How many pods are on their way out.
 6 conditions []DeploymentCondition ~type | What is known of its state, one entry for each type.
 8 collisionCount *int32 | How many names of children clashed so far.
-type DeploymentCondition | Deployment condition.
+type DeploymentCondition | One aspect of the state of a deployment.
 1 type! string | Which one of its kind this is.
 2 status string | True, False or Unknown.
 6 lastUpdateTime time | When the condition was last written.
@@ -45,12 +45,12 @@ type ReplicaSet kind apps/v1 | Keeps a number of equal pods. Here it is kept, no
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec ReplicaSetSpec | What is wanted.
 3 status ReplicaSetStatus | What is there now; written by the system.
-type ReplicaSetSpec | Replica set spec.
+type ReplicaSetSpec | What is wanted of a replica set.
 1 replicas *int32 | How many pods there are to be.
 4 minReadySeconds int32 | How many seconds a pod must be ready to count as available.
 2 selector! *LabelSelector | Which pods are meant, by their labels.
 3 template PodTemplateSpec | The pod that is made from it.
-type ReplicaSetStatus | Replica set status.
+type ReplicaSetStatus | How a replica set is doing.
 1 replicas! int32 | How many pods there are to be.
 2 fullyLabeledReplicas int32 | How many pods carry all labels of the template.
 4 readyReplicas int32 | How many pods are ready.
@@ -58,7 +58,7 @@ type ReplicaSetStatus | Replica set status.
 7 terminatingReplicas *int32 | How many pods are on their way out.
 3 observedGeneration int64 | The generation of the spec that this status was made from.
 6 conditions []ReplicaSetCondition ~type | What is known of its state, one entry for each type.
-type ReplicaSetCondition | Replica set condition.
+type ReplicaSetCondition | One aspect of the state of a replica set.
 1 type! string | Which one of its kind this is.
 2 status string | True, False or Unknown.
 3 lastTransitionTime time | When the condition last changed from one status to another.
@@ -68,7 +68,7 @@ type StatefulSet kind apps/v1 | Keeps pods with names and storage of their own. 
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec StatefulSetSpec | What is wanted.
 3 status StatefulSetStatus | What is there now; written by the system.
-type StatefulSetSpec | Stateful set spec.
+type StatefulSetSpec | What is wanted of a stateful set.
 1 replicas *int32 | How many pods there are to be.
 2 selector! *LabelSelector | Which pods are meant, by their labels.
 3 template! PodTemplateSpec | The pod that is made from it.
@@ -78,8 +78,8 @@ type StatefulSetSpec | Stateful set spec.
 7 updateStrategy StatefulSetUpdateStrategy | How old pods are replaced by new ones.
 8 revisionHistoryLimit *int32 | How many old revisions are kept to go back to.
 9 minReadySeconds int32 | How many seconds a pod must be ready to count as available.
-10 persistentVolumeClaimRetentionPolicy *StatefulSetPersistentVolumeClaimRetentionPolicy | Persistent volume claim retention policy.
-11 ordinals *StatefulSetOrdinals | Ordinals.
+10 persistentVolumeClaimRetentionPolicy *StatefulSetPersistentVolumeClaimRetentionPolicy | When its claims are deleted.
+11 ordinals *StatefulSetOrdinals | How its pods are numbered.
 type StatefulSetUpdateStrategy | Stateful set update strategy.
 1 type string | Which one of its kind this is.
 2 rollingUpdate *RollingUpdateStatefulSetStrategy | How many pods are replaced at once.
@@ -87,22 +87,22 @@ type RollingUpdateStatefulSetStrategy | Rolling update stateful set strategy.
 1 partition *int32 | Number of the partition, when the volume has several.
 2 maxUnavailable *intorstring | How many pods may be missing.
 type StatefulSetPersistentVolumeClaimRetentionPolicy | Stateful set persistent volume claim retention policy.
-1 whenDeleted string | When deleted.
-2 whenScaled string | When scaled.
+1 whenDeleted string | Retain or Delete, when the set is deleted.
+2 whenScaled string | Retain or Delete, when a pod is taken away.
 type StatefulSetOrdinals | Stateful set ordinals.
-1 start int32 | Start.
-type StatefulSetStatus | Stateful set status.
+1 start int32 | Number of the first pod.
+type StatefulSetStatus | How a stateful set is doing.
 1 observedGeneration int64 | The generation of the spec that this status was made from.
 2 replicas! int32 | How many pods there are to be.
 3 readyReplicas int32 | How many pods are ready.
-4 currentReplicas int32 | Current replicas.
+4 currentReplicas int32 | How many pods are made from the current revision.
 5 updatedReplicas int32 | How many pods are made from the newest template.
-6 currentRevision string | Current revision.
-7 updateRevision string | Update revision.
+6 currentRevision string | Name of the current revision.
+7 updateRevision string | Name of the newest revision.
 9 collisionCount *int32 | How many names of children clashed so far.
 10 conditions []StatefulSetCondition ~type | What is known of its state, one entry for each type.
 11 availableReplicas int32 | How many pods have been ready for long enough.
-type StatefulSetCondition | Stateful set condition.
+type StatefulSetCondition | One aspect of the state of a stateful set.
 1 type! string | Which one of its kind this is.
 2 status string | True, False or Unknown.
 3 lastTransitionTime time | When the condition last changed from one status to another.
@@ -112,7 +112,7 @@ type DaemonSet kind apps/v1 | Keeps one pod on every node. Here it is kept, not 
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec DaemonSetSpec | What is wanted.
 3 status DaemonSetStatus | What is there now; written by the system.
-type DaemonSetSpec | Daemon set spec.
+type DaemonSetSpec | What is wanted of a daemon set.
 1 selector! *LabelSelector | Which pods are meant, by their labels.
 2 template! PodTemplateSpec | The pod that is made from it.
 3 updateStrategy DaemonSetUpdateStrategy | How old pods are replaced by new ones.
@@ -124,18 +124,18 @@ type DaemonSetUpdateStrategy | Daemon set update strategy.
 type RollingUpdateDaemonSet | Rolling update daemon set.
 1 maxUnavailable *intorstring | How many pods may be missing.
 2 maxSurge *intorstring | How many pods may be there beyond the number.
-type DaemonSetStatus | Daemon set status.
-1 currentNumberScheduled! int32 | Current number scheduled.
-2 numberMisscheduled! int32 | Number misscheduled.
-3 desiredNumberScheduled! int32 | Desired number scheduled.
-4 numberReady! int32 | Number ready.
+type DaemonSetStatus | How a daemon set is doing.
+1 currentNumberScheduled! int32 | How many nodes run the pod and should.
+2 numberMisscheduled! int32 | How many nodes run the pod and should not.
+3 desiredNumberScheduled! int32 | How many nodes should run the pod.
+4 numberReady! int32 | How many of the pods are ready.
 5 observedGeneration int64 | The generation of the spec that this status was made from.
-6 updatedNumberScheduled int32 | Updated number scheduled.
-7 numberAvailable int32 | Number available.
-8 numberUnavailable int32 | Number unavailable.
+6 updatedNumberScheduled int32 | How many nodes run the newest pod.
+7 numberAvailable int32 | How many of the pods are available.
+8 numberUnavailable int32 | How many of the pods are not available.
 9 collisionCount *int32 | How many names of children clashed so far.
 10 conditions []DaemonSetCondition ~type | What is known of its state, one entry for each type.
-type DaemonSetCondition | Daemon set condition.
+type DaemonSetCondition | One aspect of the state of a daemon set.
 1 type! string | Which one of its kind this is.
 2 status string | True, False or Unknown.
 3 lastTransitionTime time | When the condition last changed from one status to another.
@@ -147,7 +147,7 @@ type Job kind batch/v1 | Runs pods until a number of them have succeeded.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec JobSpec | What is wanted.
 3 status JobStatus | What is there now; written by the system.
-type JobSpec | Job spec.
+type JobSpec | What is wanted of a job.
 1 parallelism *int32 | How many pods may run at once.
 2 completions *int32 | How many pods must succeed.
 3 activeDeadlineSeconds *int64 | Seconds that the job may take.
@@ -167,11 +167,11 @@ type JobSpec | Job spec.
 type PodFailurePolicy | Pod failure policy.
 1 rules! []PodFailurePolicyRule | The rights.
 type PodFailurePolicyRule | Pod failure policy rule.
-1 action! string | Action.
-2 onExitCodes *PodFailurePolicyOnExitCodesRequirement | On exit codes.
-3 onPodConditions []PodFailurePolicyOnPodConditionsPattern | On pod conditions.
+1 action! string | FailJob, FailIndex, Ignore or Count.
+2 onExitCodes *PodFailurePolicyOnExitCodesRequirement | Exit codes that are meant.
+3 onPodConditions []PodFailurePolicyOnPodConditionsPattern | Conditions of the pod that are meant.
 type PodFailurePolicyOnExitCodesRequirement | Pod failure policy on exit codes requirement.
-1 containerName *string | Container name.
+1 containerName *string | Name of the container.
 2 operator! string | How the key is compared with the values.
 3 values! []int32 | The values to compare with.
 type PodFailurePolicyOnPodConditionsPattern | Pod failure policy on pod conditions pattern.
@@ -180,9 +180,9 @@ type PodFailurePolicyOnPodConditionsPattern | Pod failure policy on pod conditio
 type SuccessPolicy | Success policy.
 1 rules! []SuccessPolicyRule | The rights.
 type SuccessPolicyRule | Success policy rule.
-1 succeededIndexes *string | Succeeded indexes.
-2 succeededCount *int32 | Succeeded count.
-type JobStatus | Job status.
+1 succeededIndexes *string | Indexes that must succeed.
+2 succeededCount *int32 | How many indexes must succeed.
+type JobStatus | How a job is doing.
 1 conditions []JobCondition ~type | What is known of its state, one entry for each type.
 2 startTime *time | When the job was taken up.
 3 completionTime *time | When the job succeeded.
@@ -190,11 +190,11 @@ type JobStatus | Job status.
 5 succeeded int32 | How many pods succeeded.
 6 failed int32 | How many pods failed.
 11 terminating *int32 | How many pods are on their way out.
-7 completedIndexes string | Completed indexes.
-10 failedIndexes *string | Failed indexes.
-8 uncountedTerminatedPods *UncountedTerminatedPods | Uncounted terminated pods.
+7 completedIndexes string | Indexes that succeeded.
+10 failedIndexes *string | Indexes that failed.
+8 uncountedTerminatedPods *UncountedTerminatedPods | Pods that ended and are not counted yet.
 9 ready *int32 | How many pods are ready.
-type JobCondition | Job condition.
+type JobCondition | One aspect of the state of a job.
 1 type! string | Which one of its kind this is.
 2 status string | True, False or Unknown.
 3 lastProbeTime time | When the condition was last looked at.
@@ -208,7 +208,7 @@ type CronJob kind batch/v1 | Makes a job at certain times.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec CronJobSpec | What is wanted.
 3 status CronJobStatus | What is there now; written by the system.
-type CronJobSpec | Cron job spec.
+type CronJobSpec | What is wanted of a cron job.
 1 schedule! string | When, in the five fields of cron.
 8 timeZone *string | Time zone of the schedule.
 2 startingDeadlineSeconds *int64 | Seconds that a job may be late.
@@ -217,10 +217,10 @@ type CronJobSpec | Cron job spec.
 5 jobTemplate! JobTemplateSpec | The job that is made.
 6 successfulJobsHistoryLimit *int32 | How many succeeded jobs are kept.
 7 failedJobsHistoryLimit *int32 | How many failed jobs are kept.
-type JobTemplateSpec | Job template spec.
+type JobTemplateSpec | What is wanted of a job template.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec JobSpec | What is wanted.
-type CronJobStatus | Cron job status.
+type CronJobStatus | How a cron job is doing.
 1 active []ObjectReference | Jobs that are not finished.
 4 lastScheduleTime *time | When a job was last made.
 5 lastSuccessfulTime *time | When a job last succeeded.
@@ -230,9 +230,9 @@ type Scale kind autoscaling/v1 | The number of replicas of something that can be
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec ScaleSpec | What is wanted.
 3 status ScaleStatus | What is there now; written by the system.
-type ScaleSpec | Scale spec.
+type ScaleSpec | What is wanted of a scale.
 1 replicas int32 | How many are wanted.
-type ScaleStatus | Scale status.
+type ScaleStatus | How a scale is doing.
 1 replicas! int32 | How many there are.
 2 selector string | Labels that the pods are found by.
 
@@ -248,7 +248,7 @@ package io.k8s.api.coordination.v1
 type Lease kind coordination.k8s.io/v1 | Says who holds something, and for how long.
 1 metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
 2 spec LeaseSpec | What is wanted.
-type LeaseSpec | Lease spec.
+type LeaseSpec | What is wanted of a lease.
 1 holderIdentity *string | Who holds it.
 2 leaseDurationSeconds *int32 | Seconds that it lasts without being renewed.
 3 acquireTime *microtime | When the holder got it.

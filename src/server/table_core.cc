@@ -95,27 +95,30 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
+// An event has other names for its fields in events.k8s.io than in the core group.
 json::array event_cells(const json::object& event, Time now) {
-  std::string_view first = first_text({text_at(event, {"firstTimestamp"}), text_at(event, {"eventTime"})});
-  std::string_view last =
-      first_text({text_at(event, {"series", "lastObservedTime"}), text_at(event, {"lastTimestamp"}), first,
-                  text_at(event, {"metadata", "creationTimestamp"})});
-  int64_t count = int_at(event, {"series", "count"}).value_or(int_at(event, {"count"}).value_or(1));
+  bool core = object_at(event, {"regarding"}) == nullptr;
+  std::string_view about = core ? "involvedObject" : "regarding";
+  std::string_view source = core ? "source" : "deprecatedSource";
+  std::string_view first = first_text({text_at(event, {core ? "firstTimestamp" : "deprecatedFirstTimestamp"}),
+                                       text_at(event, {"eventTime"})});
+  std::string_view last = first_text({text_at(event, {"series", "lastObservedTime"}),
+                                      text_at(event, {core ? "lastTimestamp" : "deprecatedLastTimestamp"}),
+                                      first, text_at(event, {"metadata", "creationTimestamp"})});
+  int64_t count = int_at(event, {core ? "count" : "deprecatedCount"}).value_or(1);
   std::string_view component =
-      first_text({text_at(event, {"source", "component"}), text_at(event, {"reportingComponent"})});
-  std::string_view host = text_at(event, {"source", "host"});
-  // As v1 has it, or as events.k8s.io does.
-  std::string_view about = event.contains("involvedObject") ? "involvedObject" : "regarding";
-  std::string kind = lowered(text_at(event, {about, "kind"}));
+      first_text({text_at(event, {source, "component"}),
+                  text_at(event, {core ? "reportingComponent" : "reportingController"})});
+  std::string_view host = text_at(event, {source, "host"});
   return {age_of(last, now),
           kube::jview(text_at(event, {"type"})),
           kube::jview(text_at(event, {"reason"})),
-          fmt::format("{}/{}", kind, text_at(event, {about, "name"})),
+          fmt::format("{}/{}", lowered(text_at(event, {about, "kind"})), text_at(event, {about, "name"})),
           kube::jview(text_at(event, {about, "fieldPath"})),
           host.empty() ? std::string(component) : fmt::format("{}, {}", component, host),
-          kube::jview(first_text({text_at(event, {"message"}), text_at(event, {"note"})})),
+          kube::jview(text_at(event, {core ? "message" : "note"})),
           age_of(first_text({first, last}), now),
-          count,
+          int_at(event, {"series", "count"}).value_or(count),
           name_cell(event)};
 }
 

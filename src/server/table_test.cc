@@ -141,6 +141,10 @@ TEST(Table, OtherKindsHaveTheColumnsUsersKnow) {
               {object(R"({"metadata":{"name":"e"},"type":"Normal","reason":"Created","message":"made it",
                         "involvedObject":{"kind":"TFJob","name":"j"},"lastTimestamp":"2026-11-16T11:59:00Z"})")}),
       "Last Seen | Type | Reason | Object | Message\n60s | Normal | Created | tfjob/j | made it");
+  EXPECT_EQ(printed(resource("events.k8s.io", "v1", "events"),
+                    {object(R"({"metadata":{"name":"e"},"type":"Normal","reason":"Created","note":"made it",
+                        "regarding":{"kind":"TFJob","name":"j"},"eventTime":"2026-11-16T11:59:00.000000Z"})")}),
+            "Last Seen | Type | Reason | Object | Message\n60s | Normal | Created | tfjob/j | made it");
   EXPECT_EQ(printed(resource("", "v1", "nodes"),
                     {object(R"({"metadata":{"name":"n","creationTimestamp":"2026-11-16T04:30:00Z"},
                         "spec":{"unschedulable":true},"status":{"conditions":[{"type":"Ready","status":"True"}],
