@@ -24,7 +24,9 @@ constexpr int kConnectPatienceMs = 2000;
 
 class Beside final : public ExecProcess {
  public:
-  explicit Beside(Child child) : pid_(child.pid), tty_(child.tty) {
+  explicit Beside(Child child) : pid_(child.pid) {
+    // The holder may take the streams away; the size of the terminal is still set here.
+    if (child.tty) terminal_ = Fd(::fcntl(child.out.get(), F_DUPFD_CLOEXEC, 0));
     in = std::move(child.in);
     out = std::move(child.out);
     err = std::move(child.err);
@@ -40,7 +42,7 @@ class Beside final : public ExecProcess {
     winsize size{};
     size.ws_col = static_cast<unsigned short>(columns);
     size.ws_row = static_cast<unsigned short>(rows);
-    if (tty_ && out.valid()) ::ioctl(out.get(), TIOCSWINSZ, &size);
+    if (terminal_.valid()) ::ioctl(terminal_.get(), TIOCSWINSZ, &size);
   }
   std::optional<int> exit_code() override {
     int status = 0;
@@ -52,7 +54,7 @@ class Beside final : public ExecProcess {
 
  private:
   pid_t pid_;
-  bool tty_;
+  Fd terminal_;
   std::optional<int> code_;
 };
 

@@ -1,5 +1,7 @@
 #include "node/hosts.h"
 
+#include <optional>
+
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "kube/selector.h"
@@ -19,6 +21,42 @@ void add_names(std::map<std::string, std::string>& hosts, std::string_view askin
   hosts.emplace(full + ".svc.cluster.local", ip);
 }
 
+// Pods by one of their labels, so that a service finds its own without asking each.
+using ByLabel = std::map<std::string, std::vector<const NamedPod*>>;
+
+std::string label_key(std::string_view ns, std::string_view key, std::string_view value) {
+  return fmt::format("{}/{}={}", ns, key, value);
+}
+
+ByLabel index_of(const std::vector<NamedPod>& pods) {
+  ByLabel index;
+  for (const NamedPod& each : pods) {
+    const json::object* labels = kube::object_at(*each.pod, {"metadata", "labels"});
+    if (labels == nullptr || each.ip.empty()) continue;
+    for (const auto& label : *labels) {
+      if (!label.value().is_string()) continue;
+      std::string_view value = kube::view(label.value().get_string());
+      index[label_key(kube::namespace_of(*each.pod), kube::view(label.key()), value)].push_back(&each);
+    }
+  }
+  return index;
+}
+
+// Those that have the rarest label which the service asks for.
+std::vector<const NamedPod*> candidates(const json::object& service, const ByLabel& index) {
+  const json::object* selector = kube::object_at(service, {"spec", "selector"});
+  std::optional<std::vector<const NamedPod*>> fewest;
+  for (size_t i = 0; selector != nullptr && i < selector->size(); ++i) {
+    const auto& term = *(selector->begin() + static_cast<std::ptrdiff_t>(i));
+    if (!term.value().is_string()) return {};
+    auto found = index.find(label_key(kube::namespace_of(service), kube::view(term.key()),
+                                      kube::view(term.value().get_string())));
+    if (found == index.end()) return {};
+    if (!fewest || found->second.size() < fewest->size()) fewest = found->second;
+  }
+  return fewest.value_or(std::vector<const NamedPod*>{});
+}
+
 bool selects(const json::object& service, const json::object& pod) {
   const json::object* selector = kube::object_at(service, {"spec", "selector"});
   if (selector == nullptr || selector->empty()) return false;
@@ -34,12 +72,11 @@ bool selects(const json::object& service, const json::object& pod) {
 std::map<std::string, std::string> hosts_for(std::string_view ns, const std::vector<NamedPod>& pods,
                                              const std::vector<Object>& services) {
   std::map<std::string, std::string> hosts;
+  ByLabel index = index_of(pods);
   for (const Object& service : services) {
-    std::string_view service_ns = kube::namespace_of(*service);
-    for (const NamedPod& each : pods) {
-      if (each.ip.empty() || kube::namespace_of(*each.pod) != service_ns) continue;
-      if (!selects(*service, *each.pod)) continue;
-      add_names(hosts, ns, kube::name_of(*service), service_ns, each.ip);
+    for (const NamedPod* each : candidates(*service, index)) {
+      if (!selects(*service, *each->pod)) continue;
+      add_names(hosts, ns, kube::name_of(*service), kube::namespace_of(*service), each->ip);
       break;
     }
   }
@@ -49,6 +86,20 @@ std::map<std::string, std::string> hosts_for(std::string_view ns, const std::vec
     std::string_view hostname = text_at(*each.pod, {"spec", "hostname"});
     if (hostname.empty()) hostname = kube::name_of(*each.pod);
     add_names(hosts, ns, fmt::format("{}.{}", hostname, subdomain), kube::namespace_of(*each.pod), each.ip);
+  }
+  return hosts;
+}
+
+std::map<std::string, std::string> host_aliases_of(const json::object& pod) {
+  std::map<std::string, std::string> hosts;
+  const json::array* aliases = kube::array_at(pod, {"spec", "hostAliases"});
+  for (size_t i = 0; aliases != nullptr && i < aliases->size(); ++i) {
+    const json::object* alias = (*aliases)[i].if_object();
+    const json::array* names = alias != nullptr ? kube::array_at(*alias, {"hostnames"}) : nullptr;
+    for (size_t k = 0; names != nullptr && k < names->size(); ++k) {
+      if ((*names)[k].is_string())
+        hosts[std::string(kube::view((*names)[k].get_string()))] = text_at(*alias, {"ip"});
+    }
   }
   return hosts;
 }

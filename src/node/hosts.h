@@ -24,4 +24,7 @@ struct NamedPod {
 std::map<std::string, std::string> hosts_for(std::string_view ns, const std::vector<NamedPod>& pods,
                                              const std::vector<Object>& services);
 
+// spec.hostAliases: what a pod adds to its own hosts file.
+std::map<std::string, std::string> host_aliases_of(const json::object& pod);
+
 }  // namespace trainyard::node

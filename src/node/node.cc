@@ -94,6 +94,9 @@ std::vector<std::string> Node::cannot_honour(const json::object& pod) {
 
 Result<std::unique_ptr<LogReader>> Node::logs(const PodRef& pod, const LogQuery& query) {
   LogFolder folder(agent_->options().data_dir / "logs");
+  for (std::string_view name : {pod.ns, pod.name, pod.uid, pod.container}) {
+    if (!name.empty() && !is_folder_name(name)) return Error{ErrorKind::kInvalid, "not a name"};
+  }
   PodRef which = pod;
   std::vector<KeptLog> kept;
   if (which.uid.empty() || which.container.empty()) kept = folder.kept(pod.ns, pod.name);

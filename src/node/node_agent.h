@@ -58,7 +58,8 @@ class Node::Agent {
     std::optional<Time> wake;
     bool finished = false;  // the runtime holds nothing of it any more
     bool admitted = false;
-    std::map<std::string, std::string> hosts;  // as last told to the runtime
+    Requests requests;   // once admitted
+    uint64_t hosts = 0;  // digest of the names last told to the runtime
   };
   // A stream of objects that is followed.
   struct Follow {
@@ -88,7 +89,7 @@ class Node::Agent {
   void adopt();
   void step_pods(Time now);
   void step(const std::string& uid, Entry& entry, Time now);
-  bool admit(Entry& entry, Time now);
+  void admit(Entry& entry, Time now);
   PodView view_of(Entry& entry, const std::vector<ContainerStatus>& containers, Time now);
   void read_last_words(Entry& entry, const ContainerStatus& status);
   void carry_out(Entry& entry, const Action& action, Time now);

@@ -12,8 +12,9 @@ namespace trainyard::node {
 
 inline constexpr kube::Resource kNodes{"", "v1", "Node", "nodes", false, true};
 inline constexpr const char* kLeaseNamespace = "kube-node-lease";
-inline constexpr Duration kLeaseEvery{10'000};
-inline constexpr int kLeaseSeconds = 40;
+// Nobody but people judges this node by its lease, and a steady world should write little.
+inline constexpr Duration kLeaseEvery{60'000};
+inline constexpr int kLeaseSeconds = 240;
 
 // Facts about the machine that only the edge knows.
 struct MachineFacts {

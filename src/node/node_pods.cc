@@ -1,4 +1,5 @@
 // What the node's thread does with its pods.
+#include "base/hash.h"
 #include "base/match.h"
 #include "kube/access.h"
 #include "kube/meta.h"
@@ -116,19 +117,25 @@ PodView Node::Agent::view_of(Entry& entry, const std::vector<ContainerStatus>& c
 }
 
 // Whether there is room for it; a pod that does not fit is failed, as a kubelet does.
-bool Node::Agent::admit(Entry& entry, Time now) {
-  if (entry.admitted || !holds_resources(*entry.pod)) return true;
+void Node::Agent::admit(Entry& entry, Time now) {
+  if (entry.admitted || !holds_resources(*entry.pod)) return;
+  if (std::string name = unfit_name(*entry.pod); !name.empty()) {
+    entry.admitted = true;
+    entry.machine.evict("InvalidName",
+                        fmt::format("Pod was rejected: \"{}\" is not a name", kube::shown(name)));
+    return;
+  }
   Requests used;
   int count = 0;
   for (const auto& [uid, other] : entries_) {
     if (!other.admitted || other.finished) continue;
     ++count;
-    Requests own = requests_of(*other.pod);
-    used.cpu_millis += own.cpu_millis;
-    used.memory_bytes += own.memory_bytes;
-    used.gpus += own.gpus;
+    used.cpu_millis += other.requests.cpu_millis;
+    used.memory_bytes += other.requests.memory_bytes;
+    used.gpus += other.requests.gpus;
   }
   Requests wanted = requests_of(*entry.pod);
+  entry.requests = wanted;
   Requests capacity = options_.capacity;
   capacity.gpus = static_cast<int64_t>(options_.gpus.size());
   if (!options_.enforce_requests) wanted.cpu_millis = wanted.memory_bytes = 0;
@@ -137,11 +144,11 @@ bool Node::Agent::admit(Entry& entry, Time now) {
   std::string lack = runs ? "" : lacking(wanted, used, capacity);
   if (lack.empty() && !runs && count >= options_.pods_max) lack = "pods";
   entry.admitted = true;
-  if (lack.empty()) return true;
+  if (lack.empty()) return;
+  entry.requests = {};
   std::string words = fmt::format("Node didn't have enough resource: {}", lack);
   entry.machine.evict("OutOf" + lack, "Pod was rejected: " + words);
   tell(entry, {true, "OutOf" + lack, words}, now);
-  return false;
 }
 
 void Node::Agent::step(const std::string& uid, Entry& entry, Time now) {
@@ -459,8 +466,12 @@ void Node::Agent::tell_hosts() {
     std::string ns(kube::namespace_of(*entry.pod));
     auto found = by_namespace.find(ns);
     if (found == by_namespace.end()) found = by_namespace.emplace(ns, hosts_for(ns, pods, services)).first;
-    if (entry.hosts == found->second) continue;
-    if (runtime_.set_hosts(uid, found->second).ok()) entry.hosts = found->second;
+    std::map<std::string, std::string> hosts = found->second;
+    for (auto& [name, ip] : host_aliases_of(*entry.pod)) hosts[name] = ip;
+    uint64_t digest = kFnvOffset;
+    for (const auto& [name, ip] : hosts) digest = fnv1a(fmt::format("{} {}\n", name, ip), digest);
+    if (entry.hosts == digest) continue;
+    if (runtime_.set_hosts(uid, hosts).ok()) entry.hosts = digest;
   }
 }
 

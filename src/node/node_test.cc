@@ -261,6 +261,102 @@ TEST_F(NodeTest, MissingConfigurationIsSaidAndWaitedFor) {
   EXPECT_EQ(log("pod"), "got value\n");
 }
 
+TEST_F(NodeTest, ProbesAndHooksRunInTheContainer) {
+  TempFolder side;
+  std::string ready = side.path() / "ready";
+  std::string hook = side.path() / "hook";
+  std::string bye = side.path() / "bye";
+  json::object pod = shell_pod("pod", "trap 'exit 0' TERM; while :; do sleep 0.05; done");
+  json::object& container = pod["spec"].at("containers").at(0).as_object();
+  container["readinessProbe"] =
+      json::object{{"exec", json::object{{"command", json::array{"test", "-e", json::string(ready)}}}},
+                   {"periodSeconds", 1}};
+  container["lifecycle"] = json::object{
+      {"postStart",
+       json::object{{"exec", json::object{{"command", json::array{"touch", json::string(hook)}}}}}},
+      {"preStop",
+       json::object{{"exec", json::object{{"command", json::array{"touch", json::string(bye)}}}}}}};
+  create(std::move(pod));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(hook); }));
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kRunning));
+  EXPECT_FALSE(this->pod("pod").ready.is_true());
+  ASSERT_TRUE(write_whole(ready, "").ok());
+  ASSERT_TRUE(eventually([&] { return this->pod("pod").ready.is_true(); }));
+  remove("pod");
+  ASSERT_TRUE(wait_until_gone("pod"));
+  EXPECT_TRUE(std::filesystem::exists(bye));
+}
+
+TEST_F(NodeTest, LivenessFailsAndTheContainerIsStartedAgain) {
+  json::object pod = shell_pod("pod", "sleep 1000", "Always");
+  pod["spec"].at("containers").at(0).as_object()["livenessProbe"] =
+      json::parse(R"({"exec":{"command":["false"]},"periodSeconds":1,"failureThreshold":1})");
+  create(std::move(pod));
+  ASSERT_TRUE(eventually([&] { return main_of("pod").restart_count >= 1; }));
+  EXPECT_EQ(main_of("pod").last_ended->exit_code, 143);
+}
+
+TEST_F(NodeTest, InitContainersComeFirst) {
+  json::object pod = shell_pod("pod", "echo main");
+  pod["spec"].as_object()["initContainers"] =
+      json::parse(R"([{"name":"init","image":"x","command":["/bin/sh","-c","echo init; exit 0"]}])");
+  create(std::move(pod));
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kSucceeded));
+  kube::Pod ended = this->pod("pod");
+  ASSERT_EQ(ended.init_containers.size(), 1u);
+  EXPECT_LE(ended.init_containers[0].terminated->finished_at, ended.containers[0].terminated->started_at);
+}
+
+TEST_F(NodeTest, CommandsConnectionsAndUsage) {
+  std::string uid = create(shell_pod("pod", "echo up; sleep 1000"));
+  ASSERT_TRUE(wait_for_log("pod", "up"));
+  Result<std::unique_ptr<ExecProcess>> exec =
+      node_->exec({"ns", "pod", uid, "main"}, {{"/bin/sh", "-c", "exit 11"}, false, false});
+  ASSERT_TRUE(exec.ok()) << exec.error().message;
+  ASSERT_TRUE(eventually([&] { return exec.value()->exit_code().has_value(); }));
+  EXPECT_EQ(exec.value()->exit_code(), 11);
+  EXPECT_EQ(node_->usage(uid).count("main"), 1u);
+  EXPECT_GT(node_->node_usage().memory_bytes, 0);
+  EXPECT_FALSE(node_->exec({"ns", "pod", "none", "main"}, {{"true"}, false, false}).ok());
+  EXPECT_FALSE(node_->connect({"ns", "pod", uid, "main"}, 1).ok());
+  node_->stop(true);
+  EXPECT_FALSE(node_->exec({"ns", "pod", uid, "main"}, {{"true"}, false, false}).ok());
+  EXPECT_TRUE(node_->usage(uid).empty());
+}
+
+TEST_F(NodeTest, FollowsALogToItsEnd) {
+  TempFolder side;
+  std::string gate = side.path() / "gate";
+  create(shell_pod("pod", "echo one; while [ ! -e " + gate + " ]; do sleep 0.02; done; echo two"));
+  ASSERT_TRUE(wait_for_log("pod", "one"));
+  LogQuery query;
+  query.follow = true;
+  Result<std::unique_ptr<LogReader>> reader = node_->logs({"ns", "pod", "", "main"}, query);
+  ASSERT_TRUE(reader.ok());
+  std::string text;
+  EXPECT_TRUE(*reader.value()->read(text));
+  EXPECT_EQ(text, "one\n");
+  ASSERT_TRUE(write_whole(gate, "").ok());
+  ASSERT_TRUE(eventually([&] { return !*reader.value()->read(text); }));
+  EXPECT_EQ(text, "one\ntwo\n");
+}
+
+TEST_F(NodeTest, LastWordsOfAFailure) {
+  json::object pod = shell_pod("pod", "echo it broke; exit 1");
+  pod["spec"].at("containers").at(0).as_object()["terminationMessagePolicy"] = "FallbackToLogsOnError";
+  create(std::move(pod));
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kFailed));
+  EXPECT_EQ(main_of("pod").terminated->message, "it broke\n");
+}
+
+TEST_F(NodeTest, NamesThatLeaveTheirFolderAreRefused) {
+  json::object pod = shell_pod("pod", "exit 0");
+  pod["spec"].at("containers").at(0).as_object()["name"] = "../../main";
+  create(std::move(pod));
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kFailed));
+  EXPECT_EQ(this->pod("pod").reason, "InvalidName");
+}
+
 TEST_F(NodeTest, FiftyPodsAtOnce) {
   for (int i = 0; i < 50; ++i) create(shell_pod("p" + std::to_string(i), "exit " + std::to_string(i % 2)));
   for (int i = 0; i < 50; ++i) {

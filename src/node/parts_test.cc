@@ -43,6 +43,13 @@ TEST(HostsFor, AnswersLikeAClustersDns) {
   EXPECT_EQ(hosts_for("a", pods, services), wanted);
 }
 
+TEST(HostAliasesOf, AreReadFromTheSpec) {
+  std::map<std::string, std::string> wanted{{"a", "1.2.3.4"}, {"b", "1.2.3.4"}};
+  EXPECT_EQ(host_aliases_of(parse(R"({"spec":{"hostAliases":[{"ip":"1.2.3.4","hostnames":["a","b"]}]}})")),
+            wanted);
+  EXPECT_TRUE(host_aliases_of(parse("{}")).empty());
+}
+
 TEST(DeviceLedger, GivesNothingTwice) {
   DeviceLedger ledger;
   const std::vector<int> all{2, 0, 1};

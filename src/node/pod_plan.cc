@@ -116,6 +116,35 @@ const json::object* find_container(const json::object& pod, std::string_view nam
   return nullptr;
 }
 
+bool is_folder_name(std::string_view name) {
+  constexpr size_t kNameMax = 253;
+  if (name.empty() || name.size() > kNameMax || name == "." || name == "..") return false;
+  return std::none_of(name.begin(), name.end(), [](char c) {
+    return c == '/' || static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) == 127;
+  });
+}
+
+std::string unfit_name(const json::object& pod) {
+  std::vector<std::string_view> names{kube::name_of(pod), kube::namespace_of(pod), kube::uid_of(pod)};
+  for (bool init : {false, true}) {
+    for (const json::object* container : containers_of(pod, init))
+      names.push_back(text_at(*container, {"name"}));
+  }
+  const json::array* volumes = kube::array_at(pod, {"spec", "volumes"});
+  for (size_t i = 0; volumes != nullptr && i < volumes->size(); ++i) {
+    const json::object* volume = (*volumes)[i].if_object();
+    if (volume == nullptr) continue;
+    names.push_back(text_at(*volume, {"name"}));
+    if (const json::object* claim = kube::object_at(*volume, {"persistentVolumeClaim"})) {
+      names.push_back(text_at(*claim, {"claimName"}));
+    }
+  }
+  for (std::string_view name : names) {
+    if (!is_folder_name(name)) return name.empty() ? "(empty)" : std::string(name);
+  }
+  return "";
+}
+
 References references_of(const json::object& pod) {
   References references;
   for (bool init : {false, true}) {

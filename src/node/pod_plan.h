@@ -36,6 +36,10 @@ PodPlan plan_pod(const json::object& pod);
 Result<ContainerWish> plan_container(const json::object& pod, const json::object& container,
                                      const Around& around);
 
+// Names become folders here. "" when all of the pod's are fit for that; the one that is not otherwise.
+std::string unfit_name(const json::object& pod);
+bool is_folder_name(std::string_view name);
+
 // The container of that name, init containers too; null when there is none.
 const json::object* find_container(const json::object& pod, std::string_view name);
 // spec.initContainers or spec.containers, in order.

@@ -85,6 +85,21 @@ TEST(ReferencesOf, FindsAllThatMustBeRead) {
   EXPECT_EQ(references_of(pod), wanted);
 }
 
+TEST(UnfitName, NamesThatWouldLeaveTheirFolder) {
+  EXPECT_EQ(unfit_name(pod_with(R"j({"name":"a"})j", R"j(,"volumes":[{"name":"v"}])j")), "");
+  const std::pair<std::string, std::string> cases[] = {
+      {R"j({"name":"../a"})j", ""},
+      {R"j({"name":".."})j", ""},
+      {R"j({"name":""})j", ""},
+      {R"j({"name":"a\u0007"})j", ""},
+      {R"j({"name":"a"})j", R"j(,"volumes":[{"name":"../../etc"}])j"},
+      {R"j({"name":"a"})j", R"j(,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"../x"}}])j"},
+  };
+  for (const auto& [container, more] : cases) {
+    EXPECT_NE(unfit_name(pod_with(container, more)), "") << container << more;
+  }
+}
+
 TEST(QosClassOf, FollowsKubernetes) {
   const std::pair<std::string, std::string> cases[] = {
       {R"j({"name":"a"})j", "BestEffort"},

@@ -125,6 +125,28 @@ TEST_F(ProcessRuntimeTest, ANewLifeAdoptsWhatRunsAndLearnsHowItEnded) {
   EXPECT_NE(status(runs).exit_code, 1);
 }
 
+// The node's process is killed, as by kill -9 of the plane.
+TEST_F(ProcessRuntimeTest, AKilledNodeLosesNoExitCode) {
+  ContainerId id{"pod", "main", 0};
+  std::string gate = folder_.path() / "gate";
+  std::string script = "echo up $PPID; while [ ! -e " + gate + " ]; do sleep 0.02; done; exit 9";
+  pid_t other = ::fork();
+  if (other == 0) {
+    ProcessRuntime runtime(testing::process_options(folder_.path()));
+    bool well =
+        runtime.prepare({"pod", "ns", "pod"}).ok() && runtime.start(shell(folder_.path(), id, script)).ok();
+    for (;;) ::poll(nullptr, 0, well ? 1000 : 0);
+  }
+  ASSERT_TRUE(wait_for_log(id, "up "));
+  ASSERT_EQ(::kill(other, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(other, nullptr, 0), other);
+  open();
+  EXPECT_EQ(status(id).phase, ContainerPhase::kRunning);
+  ASSERT_TRUE(write_whole(gate, "").ok());
+  ASSERT_TRUE(wait_for_end(id));
+  EXPECT_EQ(status(id).exit_code, 9);
+}
+
 TEST_F(ProcessRuntimeTest, NothingOutlivesAContainer) {
   ContainerId id{"pod", "main", 0};
   // A grandchild in a session of its own that ignores SIGTERM and holds no stream.
@@ -166,6 +188,26 @@ TEST_F(ProcessRuntimeTest, RunsCommandsBesideAContainer) {
   ssize_t n = ::read(exec.value()->out.get(), buffer, sizeof buffer);
   ASSERT_GT(n, 0);
   EXPECT_EQ(std::string(buffer, n), "got it\n");
+}
+
+TEST_F(ProcessRuntimeTest, ATerminalHasASize) {
+  ContainerId id{"pod", "main", 0};
+  start(id, "sleep 1000");
+  Result<std::unique_ptr<ExecProcess>> exec =
+      runtime_->exec(id, {{"/bin/sh", "-c", "test -t 0 && read a; stty size"}, true, true});
+  ASSERT_TRUE(exec.ok()) << exec.error().message;
+  Fd in = std::move(exec.value()->in);
+  Fd out = std::move(exec.value()->out);
+  EXPECT_FALSE(exec.value()->err.valid());
+  exec.value()->resize(123, 45);
+  ASSERT_EQ(::write(in.get(), "\n", 1), 1);
+  std::string text;
+  EXPECT_TRUE(eventually([&] {
+    char buffer[256];
+    ssize_t n = ::read(out.get(), buffer, sizeof buffer);
+    if (n > 0) text.append(buffer, static_cast<size_t>(n));
+    return text.find("45 123") != std::string::npos;
+  })) << text;
 }
 
 TEST_F(ProcessRuntimeTest, AttachesToAContainersStreams) {
