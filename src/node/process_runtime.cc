@@ -11,6 +11,7 @@
 #include "kube/access.h"
 #include "kube/json.h"
 #include "node/files.h"
+#include "node/relocate.h"
 
 namespace trainyard::node {
 
@@ -104,8 +105,10 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
         say(fmt::format("container {}: {} is the machine's own, without the volume's size limit", name,
                         mount.target));
       } else {
-        say(fmt::format("container {}: nothing is mounted at {}; the volume's files are in {}", name,
-                        mount.target, mount.source.native()));
+        say(fmt::format(
+            "container {}: nothing is mounted at {}; the volume's files are in {}, and paths in the "
+            "command and the environment are rewritten to that",
+            name, mount.target, mount.source.native()));
       }
     }
     if (plan.limits.memory_bytes) say(fmt::format("container {}: the memory limit is not enforced", name));
@@ -172,16 +175,19 @@ Result<ShimPlan> ProcessRuntime::shim_plan(const ContainerPlan& plan) {
   Result<std::map<std::string, std::string>> local = claim_ports(plan);
   if (!local.ok()) return local.error();
   ShimPlan shim;
-  for (const std::string& word : plan.argv) shim.argv.push_back(replace_addresses(word, *local));
+  auto here = [&](const std::string& text) {
+    return relocated(replace_addresses(text, *local), plan.mounts);
+  };
+  for (const std::string& word : plan.argv) shim.argv.push_back(here(word));
   shim.env = options_.base_env;
-  for (const auto& [name, value] : plan.env) set_env(shim.env, name, replace_addresses(value, *local));
+  for (const auto& [name, value] : plan.env) set_env(shim.env, name, here(value));
   std::optional<std::string> own = own_address(env_of(plan, "TF_CONFIG"));
   if (own) {
     // "2222=127.0.0.1:20007": where the port that the manifest speaks of really is.
     set_env(shim.env, kLocalPortEnv,
             fmt::format("{}={}", port_of(*own).value_or(0), local->contains(*own) ? local->at(*own) : *own));
   }
-  shim.cwd = plan.working_dir;
+  shim.cwd = relocated(plan.working_dir, plan.mounts);
   if (::geteuid() == 0) {
     shim.uid = plan.run_as_user;
     shim.gid = plan.run_as_group ? plan.run_as_group : plan.run_as_user;

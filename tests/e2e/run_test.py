@@ -1,0 +1,127 @@
+"""`trainyard run`: jobs to their end on this machine, in both runtimes."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from yard import ROOT, Yard, processes_with, shell_role, tfjob
+
+
+class RunCases:
+    """Cases that hold in every runtime."""
+
+    def test_a_job_that_succeeds(self):
+        status, out, err = self.run_job(tfjob("fine", {"Worker": shell_role(2, "echo hello from $HOSTNAME")}, success="AllWorkers"))
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("worker-0 | hello from fine-worker-0", out)
+        self.assertIn("worker-1 | hello from fine-worker-1", out)
+        self.assertIn("TFJob fine succeeded", out)
+
+    def test_the_exit_status_is_that_of_the_replica_that_failed(self):
+        status, out, err = self.run_job(
+            tfjob("bad", {"Worker": shell_role(1, "echo broken >&2; exit 3", restartPolicy="ExitCode")}))
+        self.assertEqual(status, 3, out + err)
+        self.assertIn("worker-0 | broken", out)
+        self.assertIn("TFJob bad failed", out)
+        self.assertIn("worker-0 failed with exit code 3, which is not retried", out)
+
+    def test_a_retryable_failure_is_retried(self):
+        script = "test -e $DIR/once && exit 0; touch $DIR/once; kill -TERM $$"
+        role = shell_role(1, script, restartPolicy="ExitCode", container={
+            "env": [{"name": "DIR", "value": str(self.home)}]},)
+        if self.runtime == "sandbox":
+            role["template"]["spec"]["containers"][0]["volumeMounts"] = [
+                {"name": "home", "mountPath": str(self.home)}]
+            role["template"]["spec"]["volumes"] = [
+                {"name": "home", "hostPath": {"path": str(self.home)}}]
+        status, out, err = self.run_job(tfjob("again", {"Worker": role}))
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("with 1 restart", out)
+
+    def test_secrets_and_configmaps_become_environment(self):
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"key": "hidden"}}
+        config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"COLOR": "green"}}
+        role = shell_role(1, "echo $COLOR $SECRET $(POD)", container={
+            "command": ["/bin/sh", "-c", "echo $COLOR $SECRET $(POD)"],
+            "envFrom": [{"configMapRef": {"name": "c"}}],
+            "env": [
+                {"name": "SECRET", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}},
+                {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            ]})
+        status, out, err = self.run_job(secret, config, tfjob("env", {"Worker": role}))
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("worker-0 | green hidden env-worker-0", out)
+        self.assertNotIn("hidden", err)
+
+    def test_a_manifest_that_is_wrong_is_refused_with_its_line(self):
+        status, out, err = self.run_job(tfjob("wrong", {"Worker": {"replicas": -1, "template": {"spec": {}}}}))
+        self.assertEqual(status, 1)
+        self.assertIn("manifest.yaml:1: spec.tfReplicaSpecs[Worker].replicas", err)
+
+    def test_interrupted_it_stops_its_replicas(self):
+        marker = f"TRAINYARD_E2E_MARK={self.id()}-{os.getpid()}"
+        name, value = marker.split("=")
+        job = tfjob("long", {"Worker": shell_role(2, "echo begun; exec sleep 300", container={
+            "env": [{"name": name, "value": value}]})})
+        process = self.start("run", "--runtime", self.runtime, self.manifest(job))
+        self.wait_until("two replicas", lambda: len(processes_with(marker)) >= 2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, out + err)
+        self.wait_until("no replica left", lambda: not processes_with(marker), 20)
+
+    def test_a_parameter_server_is_stopped_when_the_job_is_decided(self):
+        status, out, err = self.run_job(tfjob("ps", {
+            "PS": shell_role(1, "trap 'exit 0' TERM; while :; do sleep 0.1; done"),
+            "Worker": shell_role(1, "sleep 0.5; echo done")}))
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("TFJob ps succeeded", out)
+
+    def run_example(self, name):
+        status, out, err = self.trainyard("run", "--runtime", self.runtime, ROOT / "examples" / name, timeout=180)
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("accuracy", out)
+        return out
+
+    def test_examples_of_every_dialect_train(self):
+        for name in ("tfjob-allreduce.yaml", "t9k-ps.yaml", "volcano-allreduce.yaml"):
+            with self.subTest(name):
+                self.env["XDG_STATE_HOME"] = str(self.home / name)  # no checkpoint of another example
+                self.run_example(name)
+
+
+class ProcessRun(RunCases, Yard):
+    runtime = "process"
+
+
+class SandboxRun(RunCases, Yard):
+    runtime = "sandbox"
+
+    def test_replicas_have_addresses_of_their_own(self):
+        listen = "python3 -c 'import socket; s=socket.create_server((\"0.0.0.0\", 2222)); c,_=s.accept(); c.sendall(b\"met\")'"
+        meet = ("for i in $(seq 100); do python3 -c 'import socket; "
+                "print(socket.create_connection((\"net-ps-0.default.svc\", 2222)).recv(9).decode())' "
+                "2>/dev/null && exit 0; sleep 0.1; done; exit 9")
+        status, out, err = self.run_job(tfjob("net", {"PS": shell_role(1, listen), "Worker": shell_role(1, meet)}))
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("worker-0 | met", out)
+
+    def test_a_replica_that_takes_too_much_memory_is_told_apart(self):
+        role = shell_role(1, "python3 -c 'x = bytearray(300 << 20)'", container={
+            "resources": {"limits": {"memory": "50Mi"}}})
+        role["restartPolicy"] = "Never"
+        status, out, err = self.run_job(tfjob("oom", {"Worker": role}))
+        self.assertEqual(status, 137, out + err)
+        self.assertIn("OOMKilled", out)
+
+    def test_the_host_is_not_written_to(self):
+        status, out, err = self.run_job(tfjob("clean", {
+            "Worker": shell_role(1, "echo x > /usr/trainyard-e2e && cat /usr/trainyard-e2e")}))
+        self.assertEqual(status, 0, out + err)
+        self.assertFalse(os.path.exists("/usr/trainyard-e2e"))
+
+
+if __name__ == "__main__":
+    unittest.main()
