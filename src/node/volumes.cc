@@ -59,11 +59,32 @@ Result<Done> write_files(const std::filesystem::path& folder, const FileVolume& 
   return Done{};
 }
 
+// For kernels without openat2: part by part, and no link is followed at all.
+int walk_beneath(int root, const std::string& path) {
+  Fd at(::openat(root, ".", O_PATH | O_CLOEXEC));
+  for (size_t from = 0; from <= path.size() && at.valid();) {
+    size_t end = std::min(path.find('/', from), path.size());
+    std::string part = path.substr(from, end - from);
+    from = end + 1;
+    struct stat about {};
+    bool leaves = part == "..";
+    if (!leaves && ::fstatat(at.get(), part.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return -1;
+    if (leaves || S_ISLNK(about.st_mode)) {
+      errno = ELOOP;
+      return -1;
+    }
+    at = Fd(::openat(at.get(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  }
+  return at.release();
+}
+
 int open_beneath(int root, const std::string& path) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
+  int fd = static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
+  if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return walk_beneath(root, path);
+  return fd;
 }
 
 // Makes the folders of a path one by one, each found beneath the root again.
