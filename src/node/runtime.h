@@ -60,21 +60,21 @@ struct PodPlan {
 
 struct ContainerPlan {
   ContainerId id;
-  std::string image;              // as written in the pod
-  std::vector<std::string> argv;  // command and args after $(VAR) expansion; empty: the image's own
+  std::string image;               // as written in the pod
+  std::vector<std::string> argv;   // command and args after $(VAR) expansion; empty: the image's own
   bool argv_is_args_only = false;  // argv holds args for the image's entrypoint
   std::vector<std::pair<std::string, std::string>> env;  // in order, after expansion
-  std::string working_dir;        // "" for the image's
-  std::vector<Mount> mounts;      // sorted: parents before children
+  std::string working_dir;                               // "" for the image's
+  std::vector<Mount> mounts;                             // sorted: parents before children
   Limits limits;
   std::optional<int64_t> run_as_user;
   std::optional<int64_t> run_as_group;
   bool read_only_root = false;
   bool privileged = false;
-  std::vector<int> gpus;          // of this machine
+  std::vector<int> gpus;  // of this machine
   bool tty = false;
   bool stdin_open = false;
-  std::filesystem::path log_file;         // where its output goes
+  std::filesystem::path log_file;          // where its output goes
   std::filesystem::path termination_file;  // where its last words are found, "" for none
   bool operator==(const ContainerPlan&) const = default;
 };
