@@ -12,7 +12,7 @@ CXX_FILES = $(shell git ls-files '*.cc' '*.h' | grep -v /bad_sample/)
 .PHONY: run test test-sanitizers test-mutants bench fuzz soak format lint build clean help
 
 help:
-	@echo 'make run               install what is missing, build, explain an example job and simulate a few'
+	@echo 'make run               install what is missing, build, run a distributed training job to its end (TF=1: with TensorFlow)'
 	@echo 'make test              install what is missing, build, run every test that needs no other toolchain'
 	@echo 'make test-sanitizers   the same tests with address and undefined-behaviour sanitizers; the simulator with the thread sanitizer'
 	@echo 'make test-mutants      build the deliberate defects of tests/mutants; the tests must catch each'
@@ -34,12 +34,12 @@ run:
 	@tools/demo $(RELEASE)/trainyard
 
 test:
-	@tools/setup
+	@tools/setup test
 	@tools/build release $(JOBS)
 	@tools/run-tests release $(JOBS)
 
 test-sanitizers:
-	@tools/setup
+	@tools/setup test
 	@echo 'test-sanitizers: builds everything in build/asan and runs all tests there; then the simulator, the only part with threads, in build/tsan.'
 	@tools/build asan $(JOBS)
 	@tools/run-tests asan $(JOBS)

@@ -10,6 +10,7 @@
 
 #include "cli/data_dir.h"
 #include "cli/dialects.h"
+#include "cli/forewarn.h"
 #include "cli/interrupts.h"
 #include "cli/manifest.h"
 #include "cli/plane.h"
@@ -119,6 +120,13 @@ int run_jobs(const RunJobs& command, const Console& console) {
     console.err << plane.error().message << "\n";
     return kInputAtFault;
   }
+  Result<std::vector<std::string>> warnings = forewarnings(**plane, manifests.objects, command.plane);
+  if (!warnings.ok()) {
+    console.err << warnings.error().message << "\n";
+    (*plane)->stop(Plane::Leave::kKilled);
+    return kInputAtFault;
+  }
+  for (const std::string& warning : *warnings) console.err << "note: " << warning << "\n";
   RunSession session(**plane, command, console, interrupts);
   Result<Done> created = session.create(manifests.objects);
   int status = kInputAtFault;

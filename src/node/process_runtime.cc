@@ -106,9 +106,9 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
                         mount.target));
       } else {
         say(fmt::format(
-            "container {}: nothing is mounted at {}; the volume's files are in {}, and paths in the "
-            "command and the environment are rewritten to that",
-            name, mount.target, mount.source.native()));
+            "container {}: nothing is mounted at {}; paths there are rewritten in its command and "
+            "environment to where the volume's files are",
+            name, mount.target));
       }
     }
     if (plan.limits.memory_bytes) say(fmt::format("container {}: the memory limit is not enforced", name));

@@ -272,8 +272,8 @@ TEST_F(ProcessRuntimeTest, SaysWhatItCannotHonour) {
   std::vector<std::string> words = runtime_->cannot_honour({}, {plan});
   ASSERT_EQ(words.size(), 2u);
   EXPECT_EQ(words[0],
-            "container main: nothing is mounted at /mnt/x; the volume's files are in /data/volumes/x, and paths "
-            "in the command and the environment are rewritten to that");
+            "container main: nothing is mounted at /mnt/x; paths there are rewritten in its command and "
+            "environment to where the volume's files are");
   EXPECT_EQ(words[1], "container main: the memory limit is not enforced");
 }
 
