@@ -7,6 +7,7 @@
 
 #include "cli/command_line_plane.h"
 #include "cli/suggest.h"
+#include "cli/verbs_command_line.h"
 
 namespace trainyard::cli {
 namespace {
@@ -25,6 +26,7 @@ struct Raw {
   bool version = false;
   dialect::Settings settings;
   PlaneCommands plane;
+  VerbCommands verbs;
 };
 
 void add_validate(CLI::App& app, Raw& raw) {
@@ -109,6 +111,7 @@ void describe(CLI::App& app, Raw& raw) {
   app.set_help_flag("-h,--help", "Print this help");
   app.add_flag("--version", raw.version, "Print the version");
   raw.plane.describe(app);
+  raw.verbs.describe(app);
   add_validate(app, raw);
   add_explain(app, raw);
   add_convert(app, raw);
@@ -152,6 +155,9 @@ Command command_of(std::string_view name, const Raw& raw) {
   if (name == "sim") return simulate_of(raw);
   if (name == "completion") return Completion{raw.shell};
   if (std::optional<Command> command = raw.plane.read(name)) return *command;
+  if (auto verb = raw.verbs.read(name)) {
+    return std::visit([](auto read) -> Command { return read; }, std::move(*verb));
+  }
   return Version{};
 }
 
@@ -180,6 +186,8 @@ const std::vector<std::string_view>& command_names() {
   static const std::vector<std::string_view> kNames = [] {
     std::vector<std::string_view> names = {"validate", "explain", "convert", "sim", "completion", "version"};
     const std::vector<std::string_view>& plane = PlaneCommands::names();
+    const std::vector<std::string_view>& verbs = VerbCommands::names();
+    names.insert(names.begin(), verbs.begin(), verbs.end());
     names.insert(names.begin(), plane.begin(), plane.end());
     return names;
   }();
@@ -194,7 +202,8 @@ Command read_command_line(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return Misused{app.help()};
   if (arguments[0] == "--version") return Version{};
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::vector<std::string> words = raw.verbs.take_command(arguments);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
     return Help{app.help()};
   } catch (const CLI::ParseError& error) {

@@ -39,6 +39,37 @@ TEST(CommandLine, SettingsOfTheClusterAreRead) {
             (dialect::Settings{"cluster.local", true, "All", "volcano"}));
 }
 
+TEST(CommandLine, VerbsAreRead) {
+  auto verb = [](const Words& words) {
+    Command command = read_command_line(words);
+    if (auto* misused = std::get_if<Misused>(&command)) ADD_FAILURE() << words[0] << ": " << misused->text;
+    auto* read = std::get_if<OnCluster>(&command);
+    return read == nullptr ? Verb() : read->verb;
+  };
+  EXPECT_EQ(read_command_line({"get"}), Command(OnCluster{{}, GetJobs{}}));
+  EXPECT_EQ(read_command_line({"get", "tfjobs", "-A", "-o", "wide", "-w", "--timeout", "5m", "-l", "a=b"}),
+            Command(OnCluster{{"", "", "", "", true},
+                              GetJobs{{"tfjobs"}, ListForm::kWide, true, seconds(300), "a=b"}}));
+  EXPECT_EQ(read_command_line(
+                {"describe", "a", "--context", "c", "--kubeconfig", "k", "-n", "x", "--data-dir", "d"}),
+            Command(OnCluster{{"k", "c", "d", "x", false}, DescribeJobs{{"a"}}}));
+  EXPECT_EQ(verb({"submit", "-f", "a.yaml", "-f", "b"}), Verb(Submit{{"a.yaml", "b"}, {}}));
+  EXPECT_EQ(verb({"submit", "a.yaml"}), Verb(Submit{{"a.yaml"}, {}}));
+  EXPECT_EQ(verb({"logs", "a", "-f", "--tail", "5", "--since", "10m", "--timestamps"}),
+            Verb(ShowLogs{"a", {}, false, "", true, false, true, 5, seconds(600)}));
+  EXPECT_EQ(verb({"logs", "a", "--role", "worker", "--index", "1", "-p", "-c", "x"}),
+            Verb(ShowLogs{"a", {"worker", 1}, true, "x", false, true, false, {}, {}}));
+  EXPECT_EQ(verb({"pause", "a", "b"}), Verb(PauseJobs{{"a", "b"}}));
+  EXPECT_EQ(verb({"resume", "a"}), Verb(ResumeJobs{{"a"}}));
+  EXPECT_EQ(verb({"scale", "a", "worker=4", "ps=0"}), Verb(ScaleJob{"a", {{"worker", 4}, {"ps", 0}}}));
+  EXPECT_EQ(verb({"delete", "a", "--wait", "--timeout", "90s"}), Verb(DeleteJobs{{"a"}, true, seconds(90)}));
+  EXPECT_EQ(verb({"wait", "a", "--for=succeeded"}), Verb(WaitForJob{"a", Goal::kSucceeded, {}}));
+  EXPECT_EQ(verb({"top"}), Verb(TopJobs{}));
+  EXPECT_EQ(verb({"events", "a"}), Verb(ShowEvents{"a"}));
+  EXPECT_EQ(verb({"exec", "a", "--role", "ps", "-it", "--", "ls", "-l", "--all"}),
+            Verb(ExecIn{"a", {"ps", {}}, "", true, true, {"ls", "-l", "--all"}}));
+}
+
 struct MisuseRow {
   Words arguments;
   std::string says;
@@ -62,6 +93,14 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
            MisuseRow{{"sim", "--seed", "18446744073709551615", "--count", "2"}, "not so many seeds"},
            MisuseRow{{"completion", "tcsh"}, "bash,zsh,fish"},
            MisuseRow{{"version", "now"}, "now"},
+           MisuseRow{{"logs"}, "JOB is required"},
+           MisuseRow{{"logs", "a", "--since", "soon"}, "'soon' is not a duration"},
+           MisuseRow{{"wait", "a", "--for", "godot"}, "succeeded"},
+           MisuseRow{{"wait", "a", "--timeout", "x"}, "--timeout: 'x' is not a duration"},
+           MisuseRow{{"scale", "a", "worker"}, "'worker' is not ROLE=N"},
+           MisuseRow{{"scale", "a", "worker=-1"}, "'worker=-1' is not ROLE=N"},
+           MisuseRow{{"exec", "a"}, "no command was given"},
+           MisuseRow{{"get", "-o", "xml"}, "wide,yaml,json,name"},
            MisuseRow{{"--colour"}, "--colour"},
        }) {
     Command command = read_command_line(row.arguments);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "cli/verbs.h"
 #include "dialect/shared/dialect.h"
 
 namespace trainyard::cli {
@@ -149,7 +150,7 @@ struct Misused {
   bool operator==(const Misused&) const = default;
 };
 
-using Command = std::variant<Validate, Explain, Convert, Simulate, RunJobs, Up, Down, PlaneStatus, Pull,
-                             Import, Images, Shim, Completion, Version, Help, Misused>;
+using Command = std::variant<Validate, Explain, Convert, Simulate, OnCluster, RunJobs, Up, Down, PlaneStatus,
+                             Pull, Import, Images, Shim, Completion, Version, Help, Misused>;
 
 }  // namespace trainyard::cli

@@ -11,6 +11,7 @@ struct Option {
   std::string_view name;
   std::string_view help;
   std::string_view values;  // separated by spaces; "" when it takes none or any
+  bool flag = false;        // takes none
 };
 
 struct CommandShape {
@@ -19,6 +20,53 @@ struct CommandShape {
   std::string_view words;  // what may stand without an option; "" for paths, "-" for nothing
   std::vector<Option> options;
 };
+
+std::vector<Option> joined(std::vector<Option> options, std::initializer_list<Option> more) {
+  options.insert(options.end(), more);
+  return options;
+}
+
+// Those that talk to an API.
+std::vector<CommandShape> verb_shapes(const std::vector<Option>& settings) {
+  const std::vector<Option> target = {{"--kubeconfig", "leads to the cluster", ""},
+                                      {"--context", "of the kubeconfig", ""},
+                                      {"--data-dir", "of the embedded plane", ""},
+                                      {"--namespace", "to look in", ""}};
+  const Option everywhere = {"--all-namespaces", "in all namespaces", "", true};
+  const Option timeout = {"--timeout", "at most this long", ""};
+  const std::vector<Option> replica = joined(target, {{"--role", "of the replica", ""},
+                                                      {"--index", "of the replica", ""},
+                                                      {"--container", "of the pod", ""}});
+  std::vector<Option> submit = joined(settings, {{"--filename", "what to create", ""}});
+  submit.insert(submit.end(), target.begin(), target.end());
+  return {
+      {"submit", "create jobs", "", submit},
+      {"get", "list jobs", "all-jobs tfjob tft vcjob",
+       joined(target, {{"--output", "the form", "wide yaml json name"},
+                       {"--watch", "go on with what changes", "", true},
+                       timeout,
+                       {"--selector", "labels of the jobs", ""},
+                       everywhere})},
+      {"describe", "tell everything about a job", "-", target},
+      {"logs", "print what replicas print", "-",
+       joined(replica, {{"--all", "of all replicas", "", true},
+                        {"--follow", "until the job is done", "", true},
+                        {"--previous", "of the run before", "", true},
+                        {"--timestamps", "with times", "", true},
+                        {"--tail", "so many last lines", ""},
+                        {"--since", "of the last while", ""}})},
+      {"pause", "stop jobs for a while", "-", target},
+      {"resume", "go on with paused jobs", "-", target},
+      {"scale", "change numbers of replicas", "-", target},
+      {"delete", "delete jobs", "-", joined(target, {{"--wait", "until all is gone", "", true}, timeout})},
+      {"wait", "wait for a job", "-",
+       joined(target, {{"--for", "what", "succeeded failed finished running paused"}, timeout})},
+      {"top", "show usage", "-", joined(target, {everywhere})},
+      {"events", "show what happened", "-", target},
+      {"exec", "run a command in a replica", "-",
+       joined(replica, {{"--stdin", "hand input on", "", true}, {"--tty", "give it a terminal", "", true}})},
+  };
+}
 
 std::vector<CommandShape> shapes() {
   const std::vector<Option> settings = {
@@ -41,7 +89,7 @@ std::vector<CommandShape> shapes() {
   up.insert(up.end(), {{"--address", "the address to listen on", ""},
                        {"--port", "the port to listen on", ""},
                        {"--detach", "go to the background", ""}});
-  return {
+  std::vector<CommandShape> all = {
       {"run", "run jobs on this machine", "", run},
       {"up", "start the embedded plane", "-", up},
       {"down",
@@ -68,6 +116,9 @@ std::vector<CommandShape> shapes() {
       {"completion", "print a completion script", "bash zsh fish", {}},
       {"version", "print the version", "-", {}},
   };
+  std::vector<CommandShape> verbs = verb_shapes(settings);
+  all.insert(all.end(), verbs.begin(), verbs.end());
+  return all;
 }
 
 std::string command_words() {
@@ -126,7 +177,7 @@ std::string zsh() {
   for (const CommandShape& shape : shapes()) {
     text += fmt::format("    {}) _arguments '--help[print help]'", shape.name);
     for (const Option& option : shape.options) {
-      bool flag = option.name == "--trace" || option.name == "--evaluator-in-cluster";
+      bool flag = option.flag || option.name == "--trace" || option.name == "--evaluator-in-cluster";
       std::string value = flag ? "" : fmt::format(":value:({})", option.values);
       text += fmt::format(" '{}[{}]{}'", option.name, option.help, value);
     }

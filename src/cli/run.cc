@@ -10,6 +10,7 @@
 #include "cli/simulate.h"
 #include "cli/up.h"
 #include "cli/validate.h"
+#include "cli/verbs_run.h"
 #include "node/shim.h"
 
 namespace trainyard::cli {
@@ -25,6 +26,7 @@ int run(const Command& command, const Console& console) {
             [&](const Explain& c) { return explain(c, console, wall_clock()); },
             [&](const Convert& c) { return convert(c, console); },
             [&](const Simulate& c) { return simulate(c, console); },
+            [&](const OnCluster& c) { return run_verb(c, console); },
             [&](const RunJobs& c) { return run_jobs(c, console); },
             [&](const Up& c) { return up(c, console); }, [&](const Down& c) { return down(c, console); },
             [&](const PlaneStatus& c) { return plane_status(c, console); },

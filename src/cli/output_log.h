@@ -1,0 +1,45 @@
+// Logs of replicas: where the API has them, lines with a prefix; where commands are run.
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "client/http_wire.h"
+
+namespace trainyard::cli {
+
+struct LogAsk {
+  std::string container;  // "": the pod's only one
+  bool follow = false;
+  bool previous = false;
+  bool timestamps = false;
+  std::optional<int64_t> tail;
+  std::optional<Duration> since;
+};
+// "/api/v1/namespaces/a/pods/p/log?container=tensorflow&follow=true".
+std::string log_path(std::string_view ns, std::string_view pod, const LogAsk& ask);
+
+// "/api/v1/namespaces/a/pods/p/exec?command=ls&command=-l&container=c&stdout=true&stderr=true".
+std::string exec_path(std::string_view ns, std::string_view pod, std::string_view container,
+                      const std::vector<std::string>& command, bool in, bool tty);
+
+// Puts a prefix before each line of a stream, whichever way its bytes are cut.
+class PrefixedLines {
+ public:
+  explicit PrefixedLines(std::string prefix) : prefix_(std::move(prefix)) {}
+  // The whole lines that these bytes end, with prefix and line end.
+  std::string feed(std::string_view bytes);
+  // A last line without an end; "" when there is none.
+  std::string finish();
+
+ private:
+  std::string prefix_;
+  client::LineSplitter lines_;
+};
+
+}  // namespace trainyard::cli

@@ -1,0 +1,187 @@
+#include "cli/verbs_show.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "cli/commands.h"
+#include "cli/dialects.h"
+#include "cli/output_job.h"
+#include "cli/output_table.h"
+#include "cli/verbs_find.h"
+#include "cli/world.h"
+#include "engine/engine.h"
+#include "kube/access.h"
+#include "kube/objects.h"
+
+namespace trainyard::cli {
+namespace {
+
+int fail(const Console& console, const Error& error) {
+  console.err << error.message << "\n";
+  return kInputAtFault;
+}
+
+std::vector<const json::object*> bare(const std::vector<client::Object>& objects) {
+  std::vector<const json::object*> pointers;
+  for (const client::Object& object : objects) pointers.push_back(object.get());
+  return pointers;
+}
+
+Result<std::vector<client::Object>> events_in(const Cluster& cluster, const std::string& ns) {
+  Result<client::Reply> listed = client::list(cluster.client, kube::kEvents, ns);
+  if (!listed.ok()) return listed.error();
+  return listed->items;
+}
+
+// What a plan for the job, made as the operator would, waits for.
+std::vector<std::string> waits_of(const Cluster& cluster, const FoundJob& job,
+                                  const std::vector<client::Object>& pods) {
+  dialect::LowerResult lowered = job.dialect->lower(*job.object, {});
+  const auto* spec = std::get_if<model::JobSpec>(&lowered);
+  if (spec == nullptr || !job.object->contains("status")) return {};
+  std::vector<Object> objects;
+  objects.push_back({nullptr, {}, "", *job.object, job.dialect});
+  for (const client::Object& pod : pods) objects.push_back({nullptr, {}, "", *pod, nullptr});
+  if (spec->gang) {
+    for (const kube::Resource& groups : {kube::kVolcanoPodGroups, kube::kKubeBatchPodGroups,
+                                         kube::kCoschedulingPodGroups, kube::kT9kPodGroups}) {
+      Result<client::Object> group = client::get(cluster.client, groups, job.ns(), spec->gang->name);
+      if (group.ok()) objects.push_back({nullptr, {}, "", **group, nullptr});
+    }
+  }
+  std::span<const dialect::Dialect> dialects = all_dialects();
+  model::Observation seen = observe_in(world_of(dialects, objects), dialects, objects.front(), *spec);
+  std::vector<std::string> waits;
+  for (const model::Wait& wait : engine::plan(seen, cluster.clock()).waits) waits.push_back(wait.text);
+  return waits;
+}
+
+int describe_one(const std::string& word, const Cluster& cluster, const Console& console) {
+  Result<FoundJob> job = find_job(cluster, word);
+  if (!job.ok()) return fail(console, job.error());
+  Result<std::vector<client::Object>> pods = pods_of(cluster, *job);
+  if (!pods.ok()) return fail(console, pods.error());
+  Time now = cluster.clock();
+  std::vector<const json::object*> bodies = bare(*pods);
+  JobSummary summary = summary_of(*job->dialect, *job->object, bodies, now);
+  console.out << describe_text(summary, bodies, waits_of(cluster, *job, *pods), now);
+  Result<std::vector<client::Object>> events = events_in(cluster, job->ns());
+  if (!events.ok()) return fail(console, events.error());
+  std::vector<const json::object*> own = events_about(bare(*events), *job->dialect, *job->object, bodies);
+  console.out << (own.empty() ? "Events:      none\n" : "Events:\n" + events_text(own, now));
+  return kFine;
+}
+
+}  // namespace
+
+int describe_jobs(const DescribeJobs& verb, const Cluster& cluster, const Console& console) {
+  int status = kFine;
+  for (size_t i = 0; i < verb.jobs.size(); ++i) {
+    if (i > 0) console.out << "\n\n";
+    status = std::max(status, describe_one(verb.jobs[i], cluster, console));
+  }
+  return status;
+}
+
+int show_events(const ShowEvents& verb, const Cluster& cluster, const Console& console) {
+  Result<FoundJob> job = find_job(cluster, verb.job);
+  if (!job.ok()) return fail(console, job.error());
+  Result<std::vector<client::Object>> pods = pods_of(cluster, *job);
+  if (!pods.ok()) return fail(console, pods.error());
+  Result<std::vector<client::Object>> events = events_in(cluster, job->ns());
+  if (!events.ok()) return fail(console, events.error());
+  std::vector<const json::object*> own =
+      events_about(bare(*events), *job->dialect, *job->object, bare(*pods));
+  if (own.empty()) {
+    console.err << fmt::format("there are no events about {} (they are kept for about an hour)\n",
+                               job->title());
+    return kFine;
+  }
+  console.out << events_text(own, cluster.clock());
+  return kFine;
+}
+
+namespace {
+
+// Usage of each pod by namespace and name.
+using Usages = std::map<std::pair<std::string, std::string>, PodUsage>;
+
+PodUsage usage_in(const json::object& metrics) {
+  PodUsage sum;
+  const json::array* containers = kube::array_at(metrics, {"containers"});
+  if (containers == nullptr) return sum;
+  for (const json::value& value : *containers) {
+    if (!value.is_object()) continue;
+    kube::Resources used = kube::decode_resources(kube::object_at(value.get_object(), {"usage"}));
+    sum.cpu_millis += used["cpu"].value_milli();
+    sum.memory_bytes += used["memory"].value();
+  }
+  return sum;
+}
+
+Result<Usages> usages(const Cluster& cluster) {
+  std::string path = cluster.everywhere
+                         ? "/apis/metrics.k8s.io/v1beta1/pods"
+                         : fmt::format("/apis/metrics.k8s.io/v1beta1/namespaces/{}/pods", cluster.ns);
+  Result<std::string> read = cluster.pods.read(path);
+  if (!read.ok() &&
+      (read.error().kind == ErrorKind::kNotFound || read.error().kind == ErrorKind::kUnavailable)) {
+    return Error{read.error().kind,
+                 fmt::format("{} gives no usage of pods (is its metrics-server there?): {}", cluster.where,
+                             read.error().message)};
+  }
+  if (!read.ok()) return read.error();
+  Result<json::value> parsed = kube::parse_json(*read);
+  Usages all;
+  const json::object* body = parsed.ok() ? parsed->if_object() : nullptr;
+  const json::array* items = body == nullptr ? nullptr : kube::array_at(*body, {"items"});
+  if (items == nullptr) return all;
+  for (const json::value& item : *items) {
+    if (!item.is_object()) continue;
+    const json::object& metrics = item.get_object();
+    all[{std::string(kube::namespace_of(metrics)), std::string(kube::name_of(metrics))}] = usage_in(metrics);
+  }
+  return all;
+}
+
+Result<std::vector<FoundJob>> jobs_to_show(const TopJobs& verb, const Cluster& cluster) {
+  if (verb.jobs.empty()) return list_jobs(cluster, nullptr, {});
+  std::vector<FoundJob> jobs;
+  for (const std::string& word : verb.jobs) {
+    Result<FoundJob> job = find_job(cluster, word);
+    if (!job.ok()) return job.error();
+    jobs.push_back(*job);
+  }
+  return jobs;
+}
+
+}  // namespace
+
+int top_jobs(const TopJobs& verb, const Cluster& cluster, const Console& console) {
+  Result<std::vector<FoundJob>> jobs = jobs_to_show(verb, cluster);
+  if (!jobs.ok()) return fail(console, jobs.error());
+  Result<Usages> used = usages(cluster);
+  if (!used.ok()) return fail(console, used.error());
+  std::vector<Cells> rows{{"JOB", "REPLICA", "STATE", "CPU", "MEMORY"}};
+  for (const FoundJob& job : *jobs) {
+    Result<std::vector<client::Object>> pods = pods_of(cluster, job);
+    if (!pods.ok()) return fail(console, pods.error());
+    JobSummary summary = summary_of(*job.dialect, *job.object, bare(*pods), cluster.clock());
+    for (const ReplicaRow& row : summary.view.replicas) {
+      auto found = used->find({job.ns(), row.pod});
+      if (row.pod.empty() || (found == used->end() && row.state != "running")) continue;
+      bool known = found != used->end();
+      rows.push_back({job.title(), row.name, row.state, known ? cpu_of(found->second.cpu_millis) : "-",
+                      known ? memory_of(found->second.memory_bytes) : "-"});
+    }
+  }
+  if (rows.size() == 1) {
+    console.err << fmt::format("no replica runs in {}\n", cluster.everywhere ? "any namespace" : cluster.ns);
+    return kFine;
+  }
+  console.out << table_of(rows);
+  return kFine;
+}
+
+}  // namespace trainyard::cli
