@@ -99,6 +99,8 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
   if (!pod.sysctls.empty()) say("sysctls are not set: processes share the machine's kernel settings");
   for (const ContainerPlan& plan : containers) {
     const std::string& name = plan.id.container;
+    if (!plan.image.empty())
+      say(fmt::format("image {} is not used: plain processes run on the host's own root", plan.image));
     for (const Mount& mount : plan.mounts) {
       if (mount.source == mount.target || mount.source == plan.termination_file) continue;
       if (mount.memory) {
