@@ -14,6 +14,7 @@
 #include "kube/access.h"
 #include "node/files.h"
 #include "node/sandbox_tool.h"
+#include "node/sandbox_user.h"
 
 namespace trainyard::node {
 namespace {
@@ -195,7 +196,7 @@ Result<Done> ImageStore::unpack(const std::string& digest, const std::string& ta
   if (Result<Done> made = make_folders(fresh.parent_path()); !made.ok()) return made;
   if (progress) progress(fmt::format("Unpacking {}", digest));
   std::vector<std::string> argv = {umoci->string(), "unpack"};
-  if (::geteuid() != 0) argv.push_back("--rootless");
+  if (::geteuid() != 0 || in_user_namespace()) argv.push_back("--rootless");
   argv.insert(argv.end(), {"--image", fmt::format("{}:{}", layout().string(), tag), fresh.string()});
   if (Result<Done> done = run(argv, progress, "umoci unpack"); !done.ok()) return done;
   if (Result<Done> written = write_whole(fresh / "image.json", json::serialize(*config), 0644);
@@ -258,7 +259,7 @@ Result<Done> ImageStore::pack(const fs::path& from, const std::string& tag, cons
   Result<Done> fresh = run({umoci->string(), "new", "--image", image}, progress, "umoci new");
   if (!fresh.ok()) return fresh;
   std::vector<std::string> argv = {umoci->string(), "insert"};
-  if (::geteuid() != 0) argv.push_back("--rootless");
+  if (::geteuid() != 0 || in_user_namespace()) argv.push_back("--rootless");
   argv.insert(argv.end(), {"--image", image, from.string(), "/"});
   return run(argv, progress, "umoci insert");
 }

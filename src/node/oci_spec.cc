@@ -174,6 +174,7 @@ json::object cpu(const Limits& limits) {
 
 json::object resources(const ContainerPlan& plan, const SandboxFacts& facts) {
   json::object to;
+  if (!facts.cgroups) return to;
   json::array devices;
   devices.push_back(json::object{{"allow", plan.privileged}, {"access", "rwm"}});
   for (const DeviceNode& device : facts.devices) {
@@ -184,7 +185,6 @@ json::object resources(const ContainerPlan& plan, const SandboxFacts& facts) {
                                    {"access", "rw"}});
   }
   to["devices"] = std::move(devices);
-  if (!facts.cgroups) return to;
   to["cpu"] = cpu(plan.limits);
   if (plan.limits.memory_bytes) {
     json::object memory{{"limit", *plan.limits.memory_bytes}};

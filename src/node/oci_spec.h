@@ -55,10 +55,10 @@ struct DeviceNode {
   bool operator==(const DeviceNode&) const = default;
 };
 
-// A file system of the host that the host's root shows and an overlay of it does not.
+// A folder of the host that the host's root shows and an overlay of it does not.
 struct HostLayer {
   std::string target;
-  std::filesystem::path upper;
+  std::filesystem::path upper;  // "": shown as it is, read-only
   std::filesystem::path work;
 };
 
@@ -77,8 +77,9 @@ struct SandboxFacts {
   std::filesystem::path shm;
   std::string cgroup_path;  // absolute, below the mount point of each hierarchy
   bool cgroup_v2 = false;
-  bool swap_limit = false;  // the kernel can limit swap
-  bool cgroups = true;      // limits may be set
+  bool swap_limit = false;      // the kernel can limit swap
+  bool cgroups = true;          // limits may be set
+  bool user_namespace = false;  // everything is made by a user who is root of a namespace only
   UserFiles users;
   std::vector<DeviceNode> devices;  // of the GPUs it was given
   int cap_last = 40;                // the highest capability that the kernel knows

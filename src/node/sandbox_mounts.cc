@@ -31,24 +31,36 @@ void add_kernel_mounts(const ContainerPlan& plan, const SandboxFacts& facts, jso
     to.push_back(bound("/dev", "/dev", false));
   } else {
     to.push_back(mount("/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}));
-    to.push_back(mount("/dev/pts", "devpts", "devpts",
-                       {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"}));
+    std::vector<std::string> pts = {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"};
+    // The group of terminals is not one of a single user's.
+    if (!facts.user_namespace) pts.push_back("gid=5");
+    to.push_back(mount("/dev/pts", "devpts", "devpts", pts));
     to.push_back(mount("/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}));
   }
   to.push_back(bound("/dev/shm", facts.shm, false));
   std::vector<std::string> sys = {"nosuid", "noexec", "nodev"};
   if (!plan.privileged) sys.push_back("ro");
-  to.push_back(mount("/sys", "sysfs", "sysfs", sys));
+  // The kernel shows its settings to whoever owns the network that they are about.
+  if (facts.user_namespace && facts.network_ns.empty()) {
+    to.push_back(bound("/sys", "/sys", true));
+  } else {
+    to.push_back(mount("/sys", "sysfs", "sysfs", sys));
+  }
   if (facts.cgroups) to.push_back(mount("/sys/fs/cgroup", "cgroup", "cgroup", sys));
 }
 
 void add_host_mounts(const SandboxFacts& facts, json::array& to) {
   if (!facts.host_root) return;
   for (const HostLayer& layer : facts.host_layers) {
-    to.push_back(
-        mount(layer.target, "overlay", "overlay",
-              {fmt::format("lowerdir={}", layer.target), fmt::format("upperdir={}", layer.upper.string()),
-               fmt::format("workdir={}", layer.work.string())}));
+    if (layer.upper.empty()) {
+      to.push_back(bound(layer.target, layer.target, true));
+      continue;
+    }
+    std::vector<std::string> options = {fmt::format("lowerdir={}", layer.target),
+                                        fmt::format("upperdir={}", layer.upper.string()),
+                                        fmt::format("workdir={}", layer.work.string())};
+    if (facts.user_namespace) options.push_back("userxattr");
+    to.push_back(mount(layer.target, "overlay", "overlay", options));
   }
   to.push_back(mount("/run", "tmpfs", "tmpfs", {"nosuid", "nodev", "mode=755"}));
   for (const std::string& folder : facts.hidden) {

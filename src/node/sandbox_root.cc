@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/fd.h"
@@ -51,15 +52,18 @@ std::string read_inside(int root, const char* file) {
 
 }  // namespace
 
-std::string overlay_options(const fs::path& lower, const fs::path& upper, const fs::path& work) {
-  return fmt::format("lowerdir={},upperdir={},workdir={}", escaped(lower), escaped(upper), escaped(work));
+std::string overlay_options(const fs::path& lower, const fs::path& upper, const fs::path& work,
+                            bool user_namespace) {
+  return fmt::format("lowerdir={},upperdir={},workdir={}{}", escaped(lower), escaped(upper), escaped(work),
+                     user_namespace ? ",userxattr" : "");
 }
 
-Result<Done> mount_root(const fs::path& lower, const fs::path& folder, const fs::path& layer) {
+Result<Done> mount_root(const fs::path& lower, const fs::path& folder, const fs::path& layer,
+                        bool user_namespace) {
   for (const fs::path& needed : {folder / "rootfs", layer / "upper", layer / "work"}) {
     if (Result<Done> made = make_folders(needed); !made.ok()) return made;
   }
-  std::string options = overlay_options(lower, layer / "upper", layer / "work");
+  std::string options = overlay_options(lower, layer / "upper", layer / "work", user_namespace);
   if (::mount("overlay", (folder / "rootfs").c_str(), "overlay", 0, options.c_str()) != 0) {
     return error_of(errno, "mount a layer over", lower.string());
   }
@@ -97,6 +101,30 @@ Result<Done> unmount_below(const std::vector<fs::path>& folders) {
     }
   }
   return Done{};
+}
+
+Result<std::vector<HostLayer>> make_host_root(const fs::path& folder, const fs::path& layer) {
+  Result<std::string> mounts = read_whole("/proc/self/mountinfo");
+  if (!mounts.ok()) return mounts.error();
+  if (Result<Done> made = make_folders(folder / "rootfs"); !made.ok()) return made.error();
+  ::chmod((folder / "rootfs").c_str(), 0755);
+  constexpr std::array<std::string_view, 5> kOwn = {"dev", "lost+found", "proc", "run", "sys"};
+  std::vector<HostLayer> layers;
+  std::error_code failure;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/", failure)) {
+    std::string name = entry.path().filename();
+    if (entry.is_symlink(failure)) {
+      fs::copy_symlink(entry.path(), folder / "rootfs" / name, failure);
+      continue;
+    }
+    if (!entry.is_directory(failure) || std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) continue;
+    std::vector<std::string> below = mounts_below(*mounts, entry.path().string());
+    std::erase(below, entry.path().string());
+    HostLayer one{entry.path().string(), "", ""};
+    if (below.empty()) one = {one.target, layer / name / "upper", layer / name / "work"};
+    layers.push_back(std::move(one));
+  }
+  return layers;
 }
 
 UserFiles read_user_files(const fs::path& root) {

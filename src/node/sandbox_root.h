@@ -14,11 +14,17 @@ namespace trainyard::node {
 
 // The options of an overlay mount; a path may hold ',' and ':'. Pure.
 std::string overlay_options(const std::filesystem::path& lower, const std::filesystem::path& upper,
-                            const std::filesystem::path& work);
+                            const std::filesystem::path& work, bool user_namespace);
 
 // Mounts `lower` at <folder>/rootfs with <layer>/upper above it.
 Result<Done> mount_root(const std::filesystem::path& lower, const std::filesystem::path& folder,
-                        const std::filesystem::path& layer);
+                        const std::filesystem::path& layer, bool user_namespace);
+
+// In a user namespace the host's root cannot be a lower layer as a whole: makes
+// <folder>/rootfs a folder with the links of the host's root, and says which of its folders
+// are to be mounted there, with their layers below <layer>.
+Result<std::vector<HostLayer>> make_host_root(const std::filesystem::path& folder,
+                                              const std::filesystem::path& layer);
 
 // A memory file system at `target`, unless there is one. `bytes` 0: no size of its own.
 Result<Done> mount_memory(const std::filesystem::path& target, int64_t bytes);

@@ -21,6 +21,7 @@
 #include "node/sandbox_mounts.h"
 #include "node/sandbox_namespaces.h"
 #include "node/sandbox_root.h"
+#include "node/sandbox_user.h"
 #include "node/sandbox_words.h"
 
 namespace trainyard::node {
@@ -106,8 +107,16 @@ SandboxRuntime::SandboxRuntime(SandboxOptions options, std::unique_ptr<Network> 
 
 Result<std::unique_ptr<SandboxRuntime>> SandboxRuntime::open(SandboxOptions options) {
   CHECK(options.data_dir.is_absolute());
-  Result<std::unique_ptr<Network>> network = Network::open(
-      {plane_id(options.data_dir), options.data_dir / "sandbox" / "network", options.outside, ""});
+  NetworkOptions wanted{plane_id(options.data_dir), options.data_dir / "sandbox" / "network", options.outside,
+                        ""};
+  if (options.support.rootless) {
+    // A user's own network has no way out.
+    wanted.masquerade = options.outside = false;
+    wanted.home = home_network(options.data_dir);
+    Result<Done> home = make_namespaces(wanted.home.parent_path(), "trainyard", true);
+    if (!home.ok()) return home.error();
+  }
+  Result<std::unique_ptr<Network>> network = Network::open(std::move(wanted));
   if (!network.ok()) return network.error();
   std::unique_ptr<SandboxRuntime> runtime(new SandboxRuntime(std::move(options), std::move(network).value()));
   Result<Done> begun = runtime->begin();
@@ -156,6 +165,7 @@ SandboxRuntime::~SandboxRuntime() {
   if (!pods_.empty()) return;
   // What stays is found again by the next life.
   (void)network_->close().ok();
+  if (options_.support.rootless) (void)remove_namespaces(home_network(options_.data_dir).parent_path()).ok();
   (void)cgroups_.destroy(fmt::format("/trainyard/{}", plane_)).ok();
   if (options_.support.layers_in_memory) (void)unmount_below({folder_ / "memory"}).ok();
 }
@@ -190,6 +200,7 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
   for (const std::string& name : foreign_sysctls(pod)) {
     words.push_back(fmt::format("sysctl {} is not set: it is the whole machine's", name));
   }
+  if (options_.support.rootless) add_rootless_words(containers, words);
   std::set<std::string> not_here;
   for (const ContainerPlan& plan : containers) {
     if (!images_.find(plan.image)) {
@@ -272,7 +283,7 @@ SandboxFacts SandboxRuntime::facts(const Pod& pod, const ContainerPlan& plan,
   facts.root = bundle(plan.id) / "rootfs";
   facts.host_root = !image;
   if (!image) {
-    facts.host_layers = host_layers(plan.id);
+    if (!options_.support.rootless) facts.host_layers = host_layers(plan.id);
     facts.hidden = {options_.data_dir.string()};
   }
   if (!pod.plan.host_network) facts.network_ns = files.network;
@@ -285,6 +296,8 @@ SandboxFacts SandboxRuntime::facts(const Pod& pod, const ContainerPlan& plan,
   facts.cgroup_path = cgroup_of(plan.id);
   facts.cgroup_v2 = options_.support.cgroups.v2;
   facts.swap_limit = cgroups_.can_limit_swap();
+  facts.cgroups = !options_.support.rootless;
+  facts.user_namespace = options_.support.rootless;
   facts.users = read_user_files(image ? image->root : fs::path("/"));
   facts.devices = gpu_devices(options_.gpus, plan.gpus);
   facts.cap_last = cap_last();
@@ -301,24 +314,47 @@ Result<Done> SandboxRuntime::mount_memory_volumes(const ContainerPlan& plan) {
   return Done{};
 }
 
+// The folder that the runtime takes for the container's root.
+Result<Done> SandboxRuntime::make_root(const ContainerId& id, const std::optional<Image>& image,
+                                       SandboxFacts& known) {
+  if (image || !options_.support.rootless) {
+    Result<Done> root =
+        mount_root(image ? image->root : fs::path("/"), bundle(id), layer(id), options_.support.rootless);
+    if (!root.ok()) return root;
+  } else {
+    Result<std::vector<HostLayer>> layers = make_host_root(bundle(id), layer(id));
+    if (!layers.ok()) return layers.error();
+    known.host_layers = *layers;
+  }
+  for (const HostLayer& one : known.host_layers) {
+    if (one.upper.empty()) continue;
+    Result<Done> made = make_folders(one.upper);
+    if (made.ok()) made = make_folders(one.work);
+    if (!made.ok()) return made;
+    ::chmod(one.upper.c_str(), one.target == "/tmp" ? 01777 : 0755);
+  }
+  return Done{};
+}
+
 Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& plan) {
   std::optional<Image> image = images_.find(plan.image);
   PodPlan kept = pod.plan;
   for (const std::string& name : foreign_sysctls(kept)) kept.sysctls.erase(name);
-  SandboxFacts known = facts(pod, plan, image);
-  Result<json::object> spec = oci_spec(kept, plan, image ? image->config : ImageConfig{}, known);
-  if (!spec.ok()) return spec.error();
-  if (Result<Done> mounted = mount_memory_volumes(plan); !mounted.ok()) return mounted;
-  fs::path folder = bundle(plan.id);
-  Result<Done> root = mount_root(image ? image->root : fs::path("/"), folder, layer(plan.id));
-  if (!root.ok()) return root;
-  for (const HostLayer& one : known.host_layers) {
-    Result<Done> made = make_folders(one.upper);
-    if (made.ok()) made = make_folders(one.work);
-    if (!made.ok()) return made;
-    ::chmod(one.upper.c_str(), 0755);
+  ImageConfig config = image ? image->config : ImageConfig{};
+  ContainerPlan wanted = plan;
+  if (options_.support.rootless) {
+    // There is one user: the one who started the plane.
+    config.user.clear();
+    wanted.run_as_user.reset();
+    wanted.run_as_group.reset();
   }
-  return write_soon(folder / "config.json", json::serialize(*spec));
+  if (Result<std::vector<std::string>> argv = command_line(wanted, config); !argv.ok()) return argv.error();
+  if (Result<Done> mounted = mount_memory_volumes(plan); !mounted.ok()) return mounted;
+  SandboxFacts known = facts(pod, plan, image);
+  if (Result<Done> made = make_root(plan.id, image, known); !made.ok()) return made;
+  Result<json::object> spec = oci_spec(kept, wanted, config, known);
+  if (!spec.ok()) return spec.error();
+  return write_soon(bundle(plan.id) / "config.json", json::serialize(*spec));
 }
 
 ShimPlan SandboxRuntime::shim_plan(const ContainerPlan& plan) const {

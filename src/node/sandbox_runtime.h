@@ -75,6 +75,7 @@ class SandboxRuntime final : public Runtime {
   Result<Done> mount_memory_volumes(const ContainerPlan& plan);
   SandboxFacts facts(const Pod& pod, const ContainerPlan& plan, const std::optional<Image>& image) const;
   std::vector<HostLayer> host_layers(const ContainerId& id) const;
+  Result<Done> make_root(const ContainerId& id, const std::optional<Image>& image, SandboxFacts& known);
   Result<Done> make_bundle(const Pod& pod, const ContainerPlan& plan);
   ShimPlan shim_plan(const ContainerPlan& plan) const;
   Result<Done> clear(const ContainerId& id);

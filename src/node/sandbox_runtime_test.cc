@@ -75,9 +75,10 @@ class SandboxTest : public ::testing::Test {
     EXPECT_TRUE(fs::is_empty(folder_.path() / "sandbox" / "network" / "addresses"));
     EXPECT_TRUE(fs::is_empty(folder_.path() / "sandbox" / "runc"));
   }
-  void open() {
+  void open(bool outside = false) {
     runtime_.reset();
     SandboxOptions options;
+    options.outside = outside;
     options.data_dir = folder_.path();
     options.shim_argv = {TRAINYARD_TEST_SHIM};
     options.support = support_;
@@ -253,6 +254,17 @@ TEST_F(SandboxTest, HostNetworkIsTheHosts) {
   start(of);
   ASSERT_TRUE(wait_for_end(of.id));
   EXPECT_SAID(log(of.id), fs::read_symlink("/proc/self/ns/net").string());
+}
+
+TEST_F(SandboxTest, TheOutsideIsOpenedAndClosed) {
+  auto rules = [] { return run_tool({"iptables", "-w", "-t", "nat", "-S", "POSTROUTING"}).out; };
+  std::string before = rules();
+  EXPECT_NOT_SAID(before, plane_id(folder_.path()));
+  open(true);
+  EXPECT_SAID(rules(), "trainyard " + plane_id(folder_.path()));
+  open(true);  // the next life finds the rule there
+  open();
+  EXPECT_EQ(rules(), before);
 }
 
 TEST_F(SandboxTest, MemoryLimitKillsAndIsTold) {

@@ -15,6 +15,7 @@
 #include "node/network_link.h"
 #include "node/sandbox_root.h"
 #include "node/sandbox_tool.h"
+#include "node/sandbox_user.h"
 
 namespace trainyard::node {
 namespace {
@@ -37,13 +38,15 @@ Result<Done> try_layer(const fs::path& folder) {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return error_of(errno, "make mounts private", "/");
   }
-  return mount_root("/", folder, folder / "layer");
+  bool rootless = in_user_namespace();
+  return mount_root(rootless ? "/usr" : "/", folder, folder / "layer", rootless);
 }
 
 Result<Done> try_memory_layer(const fs::path& folder) {
   Result<Done> memory = mount_memory(folder / "memory", 0);
   if (!memory.ok()) return memory;
-  return mount_root("/", folder, folder / "memory" / "layer");
+  bool rootless = in_user_namespace();
+  return mount_root(rootless ? "/usr" : "/", folder, folder / "memory" / "layer", rootless);
 }
 
 // What the kernel allows; in a thread, because a thread may leave its namespaces for good.
@@ -85,8 +88,7 @@ std::vector<std::string> runtime_order(const CgroupLayout& layout) {
 
 Result<SandboxSupport> sandbox_support(const fs::path& data_dir) {
   if (::geteuid() != 0) {
-    return Error{ErrorKind::kForbidden,
-                 "sandboxes need root (or root of a user namespace) for their network"};
+    return Error{ErrorKind::kForbidden, "sandboxes need root, or a user namespace"};
   }
   SandboxSupport support;
   Result<std::string> mounts = read_whole("/proc/self/mountinfo");
@@ -97,7 +99,10 @@ Result<SandboxSupport> sandbox_support(const fs::path& data_dir) {
   Result<fs::path> runtime = pick_runtime(*layout);
   if (!runtime.ok()) return runtime.error();
   support.runtime = *runtime;
-  if (Result<Done> writable = Cgroups(*layout).writable(); !writable.ok()) return writable.error();
+  support.rootless = in_user_namespace();
+  Result<Done> writable = Cgroups(*layout).writable();
+  if (!writable.ok() && !support.rootless) return writable.error();
+  if (support.rootless) support.cgroups = {};
   fs::path folder = data_dir / "sandbox" / fmt::format("trial-{}", ::getpid());
   if (Result<Done> made = make_folders(folder); !made.ok()) return made.error();
   Result<Done> kernel = try_kernel(folder, support.layers_in_memory);

@@ -18,6 +18,8 @@ struct SandboxSupport {
   // The file system of the data folder cannot hold a layer above another file system
   // (it is one itself): layers are kept in memory.
   bool layers_in_memory = false;
+  // Root of a user namespace (sandbox_user.h): no control groups, a network of its own.
+  bool rootless = false;
 };
 
 // Which OCI runtimes suit the layout, best first. crun starts faster and refuses the hybrid one. Pure.

@@ -1,5 +1,7 @@
 #include "node/sandbox_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -69,6 +71,22 @@ std::vector<std::string> foreign_sysctls(const PodPlan& pod) {
     if (!own) foreign.push_back(name);
   }
   return foreign;
+}
+
+void add_rootless_words(const std::vector<ContainerPlan>& containers, std::vector<std::string>& words) {
+  for (const ContainerPlan& plan : containers) {
+    const std::string& name = plan.id.container;
+    if (plan.limits.memory_bytes) {
+      words.push_back(fmt::format("container {}: the memory limit is not enforced without root", name));
+    }
+    if (plan.limits.cpu_millis) {
+      words.push_back(fmt::format("container {}: the CPU limit is not enforced without root", name));
+    }
+    if (plan.run_as_user && *plan.run_as_user != 0) {
+      words.push_back(fmt::format("container {}: runs as this user, not as user {}, without root", name,
+                                  *plan.run_as_user));
+    }
+  }
 }
 
 }  // namespace trainyard::node
