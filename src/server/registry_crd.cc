@@ -172,10 +172,10 @@ Result<std::vector<std::unique_ptr<ApiResource>>> resources_of_crd(const json::o
 json::object status_of_crd(const json::object& crd, Time now) {
   json::object names;
   if (const json::object* asked = object_at(crd, {"spec", "names"})) names = *asked;
-  std::string_view kind = text_at(names, {"kind"});
-  if (text_at(names, {"listKind"}).empty()) names["listKind"] = std::string(kind) + "List";
+  std::string kind(text_at(names, {"kind"}));  // a copy: names is about to change
+  if (text_at(names, {"listKind"}).empty()) names["listKind"] = kind + "List";
   if (text_at(names, {"singular"}).empty()) {
-    std::string singular(kind);
+    std::string singular = kind;
     for (char& c : singular) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     names["singular"] = singular;
   }
