@@ -1,0 +1,36 @@
+// Amounts: how much of each resource, as a small vector of integers over the resource
+// names of one Cluster. Pure values. cpu is counted in thousandths, everything else whole.
+// A vector may be shorter than the table: what it does not name is zero.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/quantity.h"
+
+namespace trainyard::sched {
+
+using Amounts = std::vector<int64_t>;
+
+// These come first in every table of resource names; the others follow sorted.
+inline constexpr int kCpu = 0;
+inline constexpr int kMemory = 1;
+inline constexpr int kPodCount = 2;
+inline constexpr int kNamedResources = 3;
+
+int64_t amount_at(const Amounts& amounts, int resource);
+// into += what * times; `into` grows as needed. Sums stay within int64.
+void add(Amounts& into, const Amounts& what, int64_t times = 1);
+bool fits_within(const Amounts& what, const Amounts& room);
+bool any_positive(const Amounts& amounts);
+
+// The unit a resource is counted in: a quantity as an amount, rounded up.
+int64_t to_amount(std::string_view resource, const kube::Quantity& quantity);
+// For people and documents: "1500m", "4", "8Gi".
+std::string amount_text(std::string_view resource, int64_t amount);
+// With the name where people say it so: "4 cpu", "8Gi memory", "4 x nvidia.com/gpu".
+std::string amount_phrase(std::string_view resource, int64_t amount);
+
+}  // namespace trainyard::sched

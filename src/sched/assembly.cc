@@ -1,0 +1,253 @@
+#include "sched/assembly.h"
+
+#include <algorithm>
+#include <set>
+
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "kube/selector.h"
+
+namespace trainyard::sched {
+namespace {
+
+constexpr int64_t kPodsUnlimited = 1 << 20;
+
+bool selects_all(const json::value& selector) {
+  const json::object* object = selector.if_object();
+  return object == nullptr || object->empty();
+}
+
+// Requirements of a LabelSelector; one that is not valid matches no node.
+std::vector<kube::Requirement> requirements_of(const json::value& selector) {
+  Result<kube::LabelSelector> read = kube::LabelSelector::from_json(selector);
+  if (read.ok()) return read->requirements();
+  return {{"", kube::SelectorOp::kExists, {}}};
+}
+
+bool is_ready(const json::object& node) {
+  for (const kube::Condition& condition : kube::decode_conditions(node)) {
+    if (condition.type == "Ready") return condition.is_true();
+  }
+  return true;  // says nothing: a declared node without a kubelet
+}
+
+}  // namespace
+
+PriorityClass decode_priority_class(const json::object& object) {
+  return {std::string(kube::name_of(object)), kube::int_at(object, {"value"}).value_or(0),
+          kube::bool_at(object, {"globalDefault"}).value_or(false),
+          kube::text_at(object, {"preemptionPolicy"}) == "Never"};
+}
+
+Node decode_node(const json::object& object, const std::vector<std::string>& resources) {
+  Node out;
+  out.name = kube::name_of(object);
+  if (const json::object* labels = kube::object_at(object, {"metadata", "labels"})) {
+    for (const auto& member : *labels) {
+      if (!member.value().is_string()) continue;
+      out.labels[std::string(kube::view(member.key()))] = kube::view(member.value().get_string());
+    }
+  }
+  if (const json::array* taints = kube::array_at(object, {"spec", "taints"})) {
+    for (const json::value& entry : *taints) {
+      const json::object* taint = entry.if_object();
+      if (taint == nullptr) continue;
+      std::string_view effect = kube::text_at(*taint, {"effect"});
+      out.taints.push_back({std::string(kube::text_at(*taint, {"key"})),
+                            std::string(kube::text_at(*taint, {"value"})),
+                            effect == "NoExecute"          ? TaintEffect::kNoExecute
+                            : effect == "PreferNoSchedule" ? TaintEffect::kPreferNoSchedule
+                                                           : TaintEffect::kNoSchedule});
+    }
+  }
+  out.cordoned = kube::bool_at(object, {"spec", "unschedulable"}).value_or(false);
+  out.ready = is_ready(object) && !kube::is_deleting(object);
+  kube::Resources offered = kube::decode_resources(kube::object_at(object, {"status", "allocatable"}));
+  out.allocatable.assign(resources.size(), 0);
+  for (size_t r = 0; r < resources.size(); ++r) {
+    auto found = offered.find(resources[r]);
+    if (found != offered.end()) out.allocatable[r] = to_amount(resources[r], found->second);
+  }
+  if (!offered.contains("pods")) out.allocatable[kPodCount] = kPodsUnlimited;
+  return out;
+}
+
+Assembly::Assembly(const Documents& documents, const Shapes& shapes, const FrontOptions& options)
+    : documents_(documents),
+      shapes_(shapes),
+      options_(options),
+      class_of_(static_cast<size_t>(shapes.size()), -1) {
+  name_resources();
+  read_nodes();
+  read_queues();
+  for (const json::object* object : documents.priority_classes) {
+    priority_classes_.push_back(decode_priority_class(*object));
+  }
+}
+
+void Assembly::name_resources() {
+  std::set<std::string> names;
+  auto add_names = [&](const kube::Resources& quantities) {
+    for (const auto& [name, _] : quantities) names.insert(name);
+  };
+  for (const json::object* node : documents_.nodes) {
+    add_names(kube::decode_resources(kube::object_at(*node, {"status", "allocatable"})));
+  }
+  for (const json::object* object : documents_.queues) {
+    kube::Queue queue = kube::decode_queue(*object);
+    for (const kube::Resources* part : {&queue.capability, &queue.deserved, &queue.guarantee})
+      add_names(*part);
+  }
+  for (const json::object* group : documents_.groups) {
+    add_names(kube::decode_resources(kube::object_at(*group, {"spec", "minResources"})));
+  }
+  for (int shape = 0; shape < shapes_.size(); ++shape) {
+    for (const auto& [name, _] : shapes_.at(shape).requests) names.insert(name);
+  }
+  cluster_.resources = {"cpu", "memory", "pods"};
+  for (const std::string& known : cluster_.resources) names.erase(known);
+  cluster_.resources.insert(cluster_.resources.end(), names.begin(), names.end());
+  for (size_t r = 0; r < cluster_.resources.size(); ++r)
+    resource_of_[cluster_.resources[r]] = static_cast<int>(r);
+}
+
+void Assembly::read_nodes() {
+  for (const json::object* object : documents_.nodes) {
+    Node node = decode_node(*object, cluster_.resources);
+    if (node_of_.contains(node.name)) continue;
+    node_of_[node.name] = static_cast<int>(cluster_.nodes.size());
+    cluster_.nodes.push_back(std::move(node));
+  }
+}
+
+void Assembly::add_queue(const kube::Queue& queue, const std::string& name) {
+  Queue out;
+  out.name = name;
+  out.weight = std::max(1, queue.weight);
+  out.priority = queue.priority;
+  out.capacity = amounts(queue.capability);
+  out.guarantee = amounts(queue.guarantee);
+  out.deserved = amounts(queue.deserved);
+  out.closed = queue.closed;
+  out.preemptible = queue.reclaimable;
+  if (queue.node_selector && !selects_all(*queue.node_selector)) {
+    out.node_selector = requirements_of(*queue.node_selector);
+  }
+  if (queue.namespace_selector && !selects_all(*queue.namespace_selector)) {
+    Result<kube::LabelSelector> selector = kube::LabelSelector::from_json(*queue.namespace_selector);
+    out.namespaces.emplace();
+    for (const json::object* ns : documents_.namespaces) {
+      if (selector.ok() && selector->matches(*ns)) out.namespaces->emplace_back(kube::name_of(*ns));
+    }
+    std::sort(out.namespaces->begin(), out.namespaces->end());
+  }
+  cluster_.queues.push_back(std::move(out));
+}
+
+// Queues of both groups live side by side; a name that both have is told apart by the group.
+void Assembly::read_queues() {
+  std::set<std::string> names;
+  for (const json::object* object : documents_.queues) {
+    kube::Queue queue = kube::decode_queue(*object);
+    if (queue.group == kube::kT9kQueues.group || !names.insert(queue.name).second) continue;
+    add_queue(queue, queue.name);
+  }
+  for (const json::object* object : documents_.queues) {
+    kube::Queue queue = kube::decode_queue(*object);
+    if (queue.group != kube::kT9kQueues.group || t9k_queues_.contains(queue.name)) continue;
+    std::string name = names.contains(queue.name) ? queue.group + "/" + queue.name : queue.name;
+    t9k_queues_[queue.name] = name;
+    names.insert(name);
+    add_queue(queue, name);
+  }
+  if (!names.contains(options_.default_queue)) add_queue({}, options_.default_queue);
+}
+
+std::string Assembly::queue_name(std::string_view group, const std::string& queue) const {
+  if (group != kube::kT9kPodGroups.group) return queue;
+  auto found = t9k_queues_.find(queue);
+  return found == t9k_queues_.end() ? queue : found->second;
+}
+
+int Assembly::node_index(const std::string& name) const {
+  auto found = node_of_.find(name);
+  return found == node_of_.end() ? -1 : found->second;
+}
+
+int Assembly::resource_index(const std::string& name) const { return resource_of_.at(name); }
+
+Amounts Assembly::amounts(const kube::Resources& quantities) const {
+  Amounts out;
+  for (const auto& [name, quantity] : quantities) {
+    out.resize(cluster_.resources.size(), 0);
+    out[static_cast<size_t>(resource_index(name))] = to_amount(name, quantity);
+  }
+  return out;
+}
+
+const PriorityClass* Assembly::priority_class(const std::string& name) const {
+  for (const PriorityClass& one : priority_classes_) {
+    if (!name.empty() && one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+const PriorityClass* Assembly::default_priority_class() const {
+  for (const PriorityClass& one : priority_classes_) {
+    if (one.by_default) return &one;
+  }
+  return nullptr;
+}
+
+int Assembly::term_of(const PodTerm& term) {
+  auto found = std::find(cluster_.pod_terms.begin(), cluster_.pod_terms.end(), term);
+  if (found == cluster_.pod_terms.end()) found = cluster_.pod_terms.insert(found, term);
+  return static_cast<int>(found - cluster_.pod_terms.begin());
+}
+
+int Assembly::rule_of(NodeRule rule) {
+  auto found = std::find(cluster_.node_rules.begin(), cluster_.node_rules.end(), rule);
+  if (found == cluster_.node_rules.end()) found = cluster_.node_rules.insert(found, std::move(rule));
+  return static_cast<int>(found - cluster_.node_rules.begin());
+}
+
+int Assembly::class_of(int number) {
+  int& known = class_of_[static_cast<size_t>(number)];
+  if (known >= 0) return known;
+  const Shape& shape = shapes_.at(number);
+  PodClass out;
+  out.requests.assign(cluster_.resources.size(), 0);
+  for (const auto& [name, amount] : shape.requests) {
+    if (name == "cpu" && options_.overcommit_cpu) continue;
+    out.requests[static_cast<size_t>(resource_index(name))] = amount;
+  }
+  NodeRule rule = shape.rule;
+  for (const std::string& claim : shape.claims) {
+    auto reachable = documents_.claim_nodes.find(shape.ns + "/" + claim);
+    if (reachable == documents_.claim_nodes.end()) continue;
+    if (!rule.allowed) {
+      rule.allowed = reachable->second;
+    } else {
+      std::erase_if(*rule.allowed, [&](const std::string& node) {
+        return !std::binary_search(reachable->second.begin(), reachable->second.end(), node);
+      });
+    }
+  }
+  out.node_rule = rule_of(std::move(rule));
+  out.ns = shape.ns;
+  out.labels = shape.labels;
+  out.ports = shape.ports;
+  for (const PodTerm& term : shape.near) out.near.push_back(term_of(term));
+  for (const PodTerm& term : shape.apart) out.apart.push_back(term_of(term));
+  for (const auto& [weight, term] : shape.preferred) out.preferred.push_back({weight, term_of(term)});
+  known = static_cast<int>(cluster_.classes.size());
+  cluster_.classes.push_back(std::move(out));
+  return known;
+}
+
+void Assembly::add_other(const PodSeen& pod) {
+  int node = node_index(pod.node);
+  if (node >= 0) cluster_.others.push_back({node, class_of(pod.shape), pod.leaving});
+}
+
+}  // namespace trainyard::sched

@@ -1,0 +1,287 @@
+#include "sched/gangs_from.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "sched/assembly.h"
+
+namespace trainyard::sched {
+namespace {
+
+constexpr std::string_view kSameTopology = "trainyard.dev/same-topology";
+constexpr std::string_view kPreferSameTopology = "trainyard.dev/prefer-same-topology";
+
+bool is_ours(const PodSeen& pod, const FrontOptions& options) {
+  return options.schedulers.empty() || options.schedulers.contains(pod.scheduler);
+}
+
+// The number at the end of a pod's name, for an order that people expect.
+int64_t trailing_number(const std::string& name) {
+  size_t at = name.find_last_not_of("0123456789");
+  size_t begin = at == std::string::npos ? 0 : at + 1;
+  int64_t out = 0;
+  std::from_chars(name.data() + begin, name.data() + name.size(), out);
+  return out;
+}
+
+std::optional<Member> member_of(const PodSeen& pod, const Documents& documents, Assembly& assembly) {
+  Member out;
+  out.uid = pod.uid;
+  out.name = pod.name;
+  out.pod_class = assembly.class_of(pod.shape);
+  std::string node = pod.node;
+  if (auto assumed = documents.assumed.find(pod.uid); node.empty() && assumed != documents.assumed.end()) {
+    node = assumed->second;
+  }
+  out.node = node.empty() ? -1 : assembly.node_index(node);
+  if (pod.ended) {
+    out.node = -1;
+    out.state = pod.succeeded ? MemberState::kSucceeded : MemberState::kFailed;
+  } else if (pod.leaving) {
+    if (node.empty()) return std::nullopt;  // will never have one
+    out.state = MemberState::kLeaving;
+    out.evicted = pod.evicted;
+  } else if (!node.empty()) {
+    out.state = MemberState::kPlaced;
+  } else {
+    out.state = pod.gated ? MemberState::kGated : MemberState::kWaiting;
+  }
+  return out;
+}
+
+int role_index(Gang& gang, const std::string& name) {
+  for (size_t i = 0; i < gang.roles.size(); ++i) {
+    if (gang.roles[i].name == name) return static_cast<int>(i);
+  }
+  gang.roles.push_back({name});
+  return static_cast<int>(gang.roles.size()) - 1;
+}
+
+void add_members(Gang& gang, std::vector<const PodSeen*> pods, const Documents& documents,
+                 Assembly& assembly) {
+  std::sort(pods.begin(), pods.end(), [](const PodSeen* a, const PodSeen* b) {
+    return std::tuple(std::string_view(a->role), trailing_number(a->name), std::string_view(a->name),
+                      a->uid) <
+           std::tuple(std::string_view(b->role), trailing_number(b->name), std::string_view(b->name), b->uid);
+  });
+  for (const PodSeen* pod : pods) {
+    std::optional<Member> member = member_of(*pod, documents, assembly);
+    if (!member) continue;
+    member->role = role_index(gang, pod->role);
+    if (assembly.shapes().at(pod->shape).spread) {
+      gang.roles[static_cast<size_t>(member->role)].arrangement = Arrangement::kSpread;
+    }
+    gang.members.push_back(std::move(*member));
+  }
+  if (gang.roles.empty()) gang.roles.push_back({""});
+}
+
+// Deadlines of the pods are the gang's when each has one.
+void read_times(Gang& gang, const std::vector<const PodSeen*>& pods) {
+  bool all = !pods.empty();
+  bool running = false;
+  Duration longest{0};
+  Time last{0};
+  for (const PodSeen* pod : pods) {
+    if (pod->ended) continue;
+    all = all && pod->deadline.has_value();
+    if (!pod->deadline) continue;
+    longest = std::max(longest, *pod->deadline);
+    if (!pod->started_at) continue;
+    running = true;
+    last = std::max(last, *pod->started_at + *pod->deadline);
+  }
+  if (all) gang.runs_at_most = longest;
+  if (all && running) gang.ends_at = last;
+}
+
+void read_priority(Gang& gang, const std::string& named, const std::vector<const PodSeen*>& pods,
+                   const Assembly& assembly) {
+  const PriorityClass* chosen = assembly.priority_class(named);
+  gang.class_priority = chosen != nullptr ? chosen->value : 0;
+  bool never = chosen != nullptr && chosen->never_preempts;
+  for (const PodSeen* pod : pods) {
+    const PriorityClass* of_pod = assembly.priority_class(pod->priority_class);
+    int64_t value = pod->priority == 0 && of_pod != nullptr ? of_pod->value : pod->priority;
+    if (chosen == nullptr) gang.class_priority = std::max(gang.class_priority, value);
+    never = never || pod->never_preempts || (of_pod != nullptr && of_pod->never_preempts);
+    bool critical = pod->priority_class.starts_with("system-") || pod->ns == "kube-system";
+    if (critical || !pod->preemptable.value_or(true)) gang.preemptible = false;
+  }
+  if (chosen == nullptr && gang.class_priority == 0) {
+    if (const PriorityClass* usual = assembly.default_priority_class()) gang.class_priority = usual->value;
+  }
+  gang.may_preempt = !never;
+}
+
+void read_history(Gang& gang, const kube::PodGroup& group) {
+  gang.whole_once = group.phase == "Running" || group.phase == "Completed" || group.phase == "Unknown" ||
+                    group.phase == "Finished";
+  for (const kube::Condition& condition : group.conditions) {
+    bool was = (condition.type == "Scheduled" || condition.type == "GroupScheduled") && condition.is_true();
+    bool broken = (condition.type == "Unschedulable" && condition.is_true()) ||
+                  (condition.type == "SufficientGroupMember" && condition.status == "False");
+    gang.whole_once = gang.whole_once || was;
+    if (broken && condition.changed_at) {
+      gang.broken_since = std::max(gang.broken_since.value_or(Time{0}), *condition.changed_at);
+    }
+  }
+}
+
+Gang gang_of_group(const json::object& object, const std::vector<const PodSeen*>& pods,
+                   const Documents& documents, const FrontOptions& options, Assembly& assembly) {
+  kube::PodGroup group = kube::decode_pod_group(object);
+  Gang gang;
+  gang.id = gang_id(group.group, group.ns, group.name);
+  gang.ns = group.ns;
+  gang.name = group.name;
+  gang.queue = assembly.queue_name(group.group, group.queue.empty() ? options.default_queue : group.queue);
+  gang.min_member = group.min_member;
+  for (const auto& [role, least] : group.min_task_member) gang.roles.push_back({role, least});
+  add_members(gang, pods, documents, assembly);
+  gang.min_resources = assembly.amounts(group.min_resources);
+  gang.job_priority = std::clamp(group.priority, 0, 100);
+  read_priority(gang, group.priority_class, pods, assembly);
+  gang.queued_at = group.created_at.value_or(Time{});
+  if (group.schedule_timeout_seconds) gang.schedule_timeout = seconds(*group.schedule_timeout_seconds);
+  read_times(gang, pods);
+  std::string_view same = kube::annotation_of(object, kSameTopology);
+  gang.domain_required = !same.empty();
+  gang.domain_key = same.empty() ? kube::annotation_of(object, kPreferSameTopology) : same;
+  bool volcano = group.group == kube::kVolcanoPodGroups.group;
+  bool not_let_in = group.phase.empty() || group.phase == "Pending";
+  gang.asks_admission = volcano && not_let_in && pods.empty() && !group.deleting;
+  read_history(gang, group);
+  return gang;
+}
+
+Gang gang_of_pod(const PodSeen& pod, const Documents& documents, const FrontOptions& options,
+                 Assembly& assembly) {
+  Gang gang;
+  gang.id = gang_id("", pod.ns, pod.name);
+  gang.ns = pod.ns;
+  gang.name = pod.name;
+  gang.queue = assembly.queue_name("", pod.queue.empty() ? options.default_queue : pod.queue);
+  add_members(gang, {&pod}, documents, assembly);
+  bool waits = std::any_of(gang.members.begin(), gang.members.end(),
+                           [](const Member& member) { return member.state == MemberState::kWaiting; });
+  gang.min_member = waits ? 1 : 0;
+  read_priority(gang, "", {&pod}, assembly);
+  gang.queued_at = pod.created_at.value_or(Time{});
+  read_times(gang, {&pod});
+  return gang;
+}
+
+// Pods that name a group that is not there wait for it: alone they would start in part.
+Gang gang_of_missing_group(const std::vector<const PodSeen*>& pods, const Documents& documents,
+                           const FrontOptions& options, Assembly& assembly) {
+  Gang gang;
+  gang.ns = pods.front()->ns;
+  gang.name = pods.front()->group;
+  gang.id = gang_id("missing", gang.ns, gang.name);
+  gang.queue = assembly.queue_name("", options.default_queue);
+  add_members(gang, pods, documents, assembly);
+  bool waits = std::any_of(gang.members.begin(), gang.members.end(),
+                           [](const Member& member) { return member.state == MemberState::kWaiting; });
+  gang.min_member = waits ? static_cast<int>(gang.members.size()) : 0;
+  gang.group_exists = false;
+  gang.queued_at = pods.front()->created_at.value_or(Time{});
+  return gang;
+}
+
+Tally tally_of(const std::vector<const PodSeen*>& pods, const Documents& documents) {
+  Tally out;
+  for (const PodSeen* pod : pods) {
+    ++out.pods;
+    bool on_node = !pod->node.empty() || documents.assumed.contains(pod->uid);
+    out.on_nodes += on_node && !pod->ended;
+    if (pod->ended) {
+      ++(pod->succeeded ? out.succeeded : out.failed);
+    } else if (pod->running || pod->unknown) {
+      ++(pod->running ? out.running : out.unknown);
+    } else {
+      ++out.pending;
+    }
+  }
+  return out;
+}
+
+// Which group a pod means, by how it names it: index into the groups, -1 when none is there.
+class GroupIndex {
+ public:
+  explicit GroupIndex(const std::vector<const json::object*>& groups) {
+    for (size_t i = 0; i < groups.size(); ++i) {
+      kube::PodGroup group = kube::decode_pod_group(*groups[i]);
+      by_id_.emplace(gang_id(group.group, group.ns, group.name), static_cast<int>(i));
+    }
+  }
+  int find(const PodSeen& pod) const {
+    switch (pod.naming) {
+      case GroupNaming::kNone:
+        return -1;
+      case GroupNaming::kAnnotation: {
+        int volcano = at(kube::kVolcanoPodGroups, pod);
+        return volcano >= 0 ? volcano : at(kube::kKubeBatchPodGroups, pod);
+      }
+      case GroupNaming::kCoscheduling:
+        return at(kube::kCoschedulingPodGroups, pod);
+      case GroupNaming::kT9k:
+        return at(kube::kT9kPodGroups, pod);
+    }
+    return -1;
+  }
+
+ private:
+  int at(const kube::Resource& resource, const PodSeen& pod) const {
+    auto found = by_id_.find(gang_id(resource.group, pod.ns, pod.group));
+    return found == by_id_.end() ? -1 : found->second;
+  }
+  std::map<std::string, int> by_id_;
+};
+
+}  // namespace
+
+std::string gang_id(std::string_view group, std::string_view ns, std::string_view name) {
+  return fmt::format("{}/{}/{}", group, ns, name);
+}
+
+Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontOptions& options) {
+  Assembly assembly(documents, shapes, options);
+  GroupIndex index(documents.groups);
+  std::vector<std::vector<const PodSeen*>> members(documents.groups.size());
+  std::map<std::pair<std::string, std::string>, std::vector<const PodSeen*>> missing;
+  Snapshot out;
+  auto put = [&](Gang gang, int group, const std::vector<const PodSeen*>& pods) {
+    out.gangs.push_back(std::move(gang));
+    out.group_of.push_back(group);
+    out.tallies.push_back(tally_of(pods, documents));
+  };
+  for (const PodSeen* pod : documents.pods) {
+    int group = index.find(*pod);
+    if (!is_ours(*pod, options)) {
+      if (!pod->node.empty() && !pod->ended) assembly.add_other(*pod);
+    } else if (group >= 0) {
+      members[static_cast<size_t>(group)].push_back(pod);
+    } else if (pod->naming != GroupNaming::kNone) {
+      missing[{pod->ns, pod->group}].push_back(pod);
+    } else if (!pod->ended) {
+      put(gang_of_pod(*pod, documents, options, assembly), -1, {pod});
+    }
+  }
+  for (size_t g = 0; g < documents.groups.size(); ++g) {
+    put(gang_of_group(*documents.groups[g], members[g], documents, options, assembly), static_cast<int>(g),
+        members[g]);
+  }
+  for (const auto& [_, pods] : missing) {
+    put(gang_of_missing_group(pods, documents, options, assembly), -1, pods);
+  }
+  out.cluster = std::move(assembly).take();
+  return out;
+}
+
+}  // namespace trainyard::sched

@@ -1,0 +1,115 @@
+// gangs_from: from the documents of a cluster to what the scheduler decides on. Pure.
+//
+// Two steps, so that a loop reads each document once: see_pod when a pod changes, assemble for
+// every pass. PodGroups of the four groups become gangs; a pod that names no group that exists
+// is a gang of one; a pod of another scheduler only holds its place.
+//   volcano, kube-batch  annotation scheduling.k8s.io/group-name (also scheduling.volcano.sh/)
+//   scheduler-plugins    label scheduling.x-k8s.io/pod-group
+//   t9k                  label scheduler.tensorstack.dev/group-name, or .../queue without a group
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "kube/json.h"
+#include "kube/objects.h"
+#include "sched/cluster.h"
+#include "sched/gang.h"
+#include "sched/shape.h"
+
+namespace trainyard::sched {
+
+// How a pod names its group, which tells the groups it can mean.
+enum class GroupNaming { kNone, kAnnotation, kCoscheduling, kT9k };
+
+// What is read of one pod.
+struct PodSeen {
+  std::string uid;
+  std::string ns;
+  std::string name;
+  std::string node;
+  std::string scheduler;
+  int shape = 0;
+  bool ended = false;  // Succeeded or Failed
+  bool succeeded = false;
+  bool running = false;
+  bool unknown = false;
+  bool leaving = false;
+  bool evicted = false;  // leaving because a scheduler made it go
+  bool gated = false;
+  GroupNaming naming = GroupNaming::kNone;
+  std::string group;  // name of its PodGroup
+  std::string queue;  // named by the pod itself
+  std::string role;
+  int64_t priority = 0;  // spec.priority
+  std::string priority_class;
+  bool never_preempts = false;
+  std::optional<bool> preemptable;  // volcano.sh/preemptable
+  std::optional<Time> created_at;
+  std::optional<Time> started_at;
+  std::optional<Duration> deadline;  // activeDeadlineSeconds
+  bool operator==(const PodSeen&) const = default;
+};
+PodSeen see_pod(const json::object& pod, Shapes& shapes);
+
+struct PriorityClass {
+  std::string name;
+  int64_t value = 0;
+  bool by_default = false;
+  bool never_preempts = false;
+};
+PriorityClass decode_priority_class(const json::object& object);
+
+// Documents by reference: they outlive the call.
+struct Documents {
+  std::vector<const PodSeen*> pods;
+  std::vector<const json::object*> nodes;
+  std::vector<const json::object*> groups;
+  std::vector<const json::object*> queues;
+  std::vector<const json::object*> priority_classes;
+  std::vector<const json::object*> namespaces;  // for queues that select them by label
+  // Where volumes can be reached, "namespace/claim" -> names of nodes, sorted; claims that are
+  // reachable everywhere are left out.
+  std::map<std::string, std::vector<std::string>> claim_nodes;
+  // Bindings made that the pods seen do not show yet: uid -> node.
+  std::map<std::string, std::string> assumed;
+};
+
+struct FrontOptions {
+  std::set<std::string> schedulers;  // the scheduler names that are ours; empty: all pods are
+  std::string default_queue = "default";
+  bool overcommit_cpu = false;  // cpu requests are shares, not claims
+};
+
+// The pods of a gang as their own phases tell it.
+struct Tally {
+  int pods = 0;
+  int pending = 0;
+  int running = 0;
+  int succeeded = 0;
+  int failed = 0;
+  int unknown = 0;
+  int on_nodes = 0;  // have a node and have not ended, those that leave included
+  bool operator==(const Tally&) const = default;
+};
+
+struct Snapshot {
+  Cluster cluster;
+  std::vector<Gang> gangs;
+  // For each gang the PodGroup it came from: into Documents::groups, -1 for a pod alone.
+  std::vector<int> group_of;
+  std::vector<Tally> tallies;  // by gang
+};
+
+Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontOptions& options);
+
+Node decode_node(const json::object& object, const std::vector<std::string>& resources);
+
+// The id of a PodGroup's gang: "scheduling.volcano.sh/default/train".
+std::string gang_id(std::string_view group, std::string_view ns, std::string_view name);
+
+}  // namespace trainyard::sched

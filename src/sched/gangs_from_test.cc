@@ -1,0 +1,270 @@
+#include "sched/gangs_from.h"
+
+#include <gtest/gtest.h>
+
+#include "kube/access.h"
+#include "sched/schedule.h"
+#include "sched/testing.h"
+
+namespace trainyard::sched {
+namespace {
+
+using testing::kNow;
+
+json::object object(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
+
+// Documents that live as long as the test.
+struct Yard {
+  std::vector<json::object> pods, nodes, groups, queues, classes, namespaces;
+  Documents extra;  // claim_nodes, assumed
+  FrontOptions options;
+  Shapes shapes;
+
+  Snapshot snapshot() {
+    seen.clear();
+    for (const json::object& pod : pods) seen.push_back(see_pod(pod, shapes));
+    Documents documents = extra;
+    for (const PodSeen& pod : seen) documents.pods.push_back(&pod);
+    auto refer = [](const std::vector<json::object>& from, std::vector<const json::object*>& to) {
+      for (const json::object& one : from) to.push_back(&one);
+    };
+    refer(nodes, documents.nodes);
+    refer(groups, documents.groups);
+    refer(queues, documents.queues);
+    refer(classes, documents.priority_classes);
+    refer(namespaces, documents.namespaces);
+    return assemble(documents, shapes, options);
+  }
+  std::vector<PodSeen> seen;
+};
+
+json::object pod(std::string_view name, std::string_view meta, std::string_view spec,
+                 std::string_view status = "{}") {
+  json::object out = object(fmt::format(R"({{"metadata": {{"name": "{}", "namespace": "ns", "uid": "uid-{}",
+    "creationTimestamp": "2023-11-14T22:00:00Z" {} }}, "spec": {}, "status": {} }})",
+                                        name, name, meta, spec, status));
+  return out;
+}
+
+constexpr std::string_view kOneCpu = R"({"containers": [{"resources": {"requests": {"cpu": "1"}}}]})";
+
+TEST(Requests, SumsContainersAndTakesTheLargestStart) {
+  json::object one = object(R"({"spec": {"overhead": {"cpu": "50m"},
+    "containers": [{"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"nvidia.com/gpu": 2}}},
+                   {"resources": {"limits": {"cpu": "1"}}}],
+    "initContainers": [{"resources": {"requests": {"cpu": "3"}}},
+                       {"restartPolicy": "Always", "resources": {"requests": {"cpu": "200m"}}}]}})");
+  std::map<std::string, int64_t> wanted = {
+      {"cpu", 3050}, {"memory", 1 << 30}, {"nvidia.com/gpu", 2}, {"pods", 1}};
+  EXPECT_EQ(requests_of(one), wanted);
+}
+
+TEST(Shapes, EqualSpecsAreOne) {
+  Shapes shapes;
+  json::object a =
+      pod("a", R"(, "labels": {"app": "x", "training.kubeflow.org/replica-index": "0"})", kOneCpu);
+  json::object b =
+      pod("b", R"(, "labels": {"app": "x", "training.kubeflow.org/replica-index": "1"})", kOneCpu);
+  json::object c = pod("c", R"(, "labels": {"app": "y"})", kOneCpu);
+  EXPECT_EQ(shapes.number(a), shapes.number(b));
+  EXPECT_NE(shapes.number(a), shapes.number(c));
+  EXPECT_EQ(shapes.size(), 2);
+}
+
+TEST(Shapes, ReadsWhereAPodMayBe) {
+  Shape shape = shape_of(pod("a", "", R"({
+    "nodeSelector": {"zone": "a"},
+    "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}],
+    "affinity": {
+      "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+          {"matchExpressions": [{"key": "gpu", "operator": "In", "values": ["h100", "a100"]}]}]},
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+          {"weight": 5, "preference": {"matchExpressions": [{"key": "ssd", "operator": "Exists"}]}}]},
+      "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+          {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}]}},
+    "topologySpreadConstraints": [{"topologyKey": "kubernetes.io/hostname", "maxSkew": 1}],
+    "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}],
+    "containers": [{"ports": [{"containerPort": 80, "hostPort": 8080}, {"containerPort": 81}]}]})"));
+  EXPECT_EQ(shape.rule.selector, (Labels{{"zone", "a"}}));
+  ASSERT_EQ(shape.rule.required.size(), 1u);
+  EXPECT_EQ(requirements_text(shape.rule.required[0].labels), "gpu in (a100,h100)");
+  ASSERT_EQ(shape.rule.preferred.size(), 1u);
+  EXPECT_EQ(shape.rule.preferred[0].weight, 5);
+  EXPECT_EQ(shape.rule.tolerations, (std::vector<Toleration>{{"gpu", true, "", TaintEffect::kNoSchedule}}));
+  ASSERT_EQ(shape.apart.size(), 1u);
+  EXPECT_EQ(shape.apart[0].namespaces, std::vector<std::string>{"ns"});
+  EXPECT_EQ(shape.ports, (std::vector<HostPort>{{"", "TCP", 8080}}));
+  EXPECT_EQ(shape.claims, std::vector<std::string>{"data"});
+  EXPECT_TRUE(shape.spread);
+}
+
+struct GroupCase {
+  const char* what;
+  const char* group;
+  const char* meta;  // of its two pods
+  const char* id;
+};
+
+TEST(GangsFrom, GroupsOfTheFourGroups) {
+  const GroupCase cases[] = {
+      {"volcano", R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "spec": {"minMember": 2}})",
+       R"(, "annotations": {"scheduling.k8s.io/group-name": "train"})", "scheduling.volcano.sh/ns/train"},
+      {"kube-batch", R"({"apiVersion": "scheduling.incubator.k8s.io/v1alpha1", "spec": {"minMember": 2}})",
+       R"(, "annotations": {"scheduling.k8s.io/group-name": "train"})",
+       "scheduling.incubator.k8s.io/ns/train"},
+      {"coscheduling", R"({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "spec": {"minMember": 2}})",
+       R"(, "labels": {"scheduling.x-k8s.io/pod-group": "train"})", "scheduling.x-k8s.io/ns/train"},
+      {"t9k", R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "spec": {"minMember": 2}})",
+       R"(, "labels": {"scheduler.tensorstack.dev/group-name": "train"})",
+       "scheduler.tensorstack.dev/ns/train"},
+  };
+  for (const GroupCase& one : cases) {
+    Yard yard;
+    json::object group = object(one.group);
+    group["metadata"] = object(R"({"name": "train", "namespace": "ns"})");
+    group["kind"] = "PodGroup";
+    yard.groups = {group};
+    yard.pods = {pod("w-1", one.meta, kOneCpu), pod("w-0", one.meta, kOneCpu)};
+    Snapshot snapshot = yard.snapshot();
+    ASSERT_EQ(snapshot.gangs.size(), 1u) << one.what;
+    EXPECT_EQ(snapshot.gangs[0].id, one.id);
+    EXPECT_EQ(snapshot.gangs[0].min_member, 2) << one.what;
+    EXPECT_EQ(snapshot.gangs[0].queue, "default") << one.what;
+    ASSERT_EQ(snapshot.gangs[0].members.size(), 2u) << one.what;
+    EXPECT_EQ(snapshot.gangs[0].members[0].name, "w-0") << "by number";
+    EXPECT_EQ(snapshot.gangs[0].members[0].pod_class, snapshot.gangs[0].members[1].pod_class);
+    EXPECT_EQ(snapshot.group_of, std::vector<int>{0}) << one.what;
+
+    yard.groups.clear();
+    snapshot = yard.snapshot();
+    ASSERT_EQ(snapshot.gangs.size(), 1u) << "pods wait for a group that is not there: " << one.what;
+    EXPECT_FALSE(snapshot.gangs[0].group_exists);
+    yard.nodes = {object(R"({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8"}}})")};
+    snapshot = yard.snapshot();
+    Decisions decisions = schedule(snapshot.cluster, snapshot.gangs, {}, kNow);
+    EXPECT_TRUE(decisions.bindings.empty());
+    EXPECT_EQ(decisions.waiting.at(0).text, "its pods name PodGroup train, which does not exist");
+  }
+}
+
+TEST(GangsFrom, WhatAGroupSays) {
+  Yard yard;
+  yard.groups = {object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+    "metadata": {"name": "train", "namespace": "ns", "creationTimestamp": "2023-11-14T22:13:20Z",
+                 "annotations": {"trainyard.dev/same-topology": "zone"}},
+    "spec": {"minMember": 3, "minTaskMember": {"ps": 1, "worker": 2}, "queue": "q", "priorityClassName": "high",
+             "minResources": {"cpu": "3"}},
+    "status": {"phase": "Pending"}})")};
+  yard.classes = {object(R"({"metadata": {"name": "high"}, "value": 1000, "preemptionPolicy": "Never"})")};
+  Snapshot snapshot = yard.snapshot();
+  const Gang& gang = snapshot.gangs.at(0);
+  EXPECT_EQ(gang.queue, "q");
+  EXPECT_EQ(gang.class_priority, 1000);
+  EXPECT_FALSE(gang.may_preempt);
+  EXPECT_EQ(gang.queued_at, Time{1'700'000'000'000});
+  EXPECT_EQ(gang.roles, (std::vector<Role>{{"ps", 1}, {"worker", 2}}));
+  EXPECT_EQ(gang.domain_key, "zone");
+  EXPECT_TRUE(gang.domain_required);
+  EXPECT_TRUE(gang.asks_admission) << "Pending and without pods";
+  EXPECT_EQ(gang.min_resources, (Amounts{3000, 0, 0}));
+
+  yard.groups = {object(R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "PodGroup",
+    "metadata": {"name": "train", "namespace": "ns"},
+    "spec": {"minMember": 3, "roles": [{"name": "worker", "minMember": 2}], "priority": 70}})")};
+  const Gang t9k = yard.snapshot().gangs.at(0);
+  EXPECT_EQ(t9k.job_priority, 70);
+  EXPECT_EQ(t9k.roles, (std::vector<Role>{{"worker", 2}}));
+  EXPECT_FALSE(t9k.asks_admission);
+}
+
+TEST(GangsFrom, PodsAndTheirStates) {
+  Yard yard;
+  yard.nodes = {
+      object(R"({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}})")};
+  yard.options.schedulers = {"trainyard"};
+  auto one = [&](std::string_view name, std::string_view more, std::string_view meta = "",
+                 std::string_view status = "{}") {
+    return pod(name, meta, fmt::format(R"({{"containers": [], {} }})", more), status);
+  };
+  yard.pods = {
+      one("waits", R"("schedulerName": "trainyard")"),
+      one("placed", R"("schedulerName": "trainyard", "nodeName": "n")"),
+      one("assumed", R"("schedulerName": "trainyard")"),
+      one("gated", R"("schedulerName": "trainyard", "schedulingGates": [{"name": "g"}])"),
+      one("leaving", R"("schedulerName": "trainyard", "nodeName": "n")",
+          R"(, "deletionTimestamp": "2023-11-14T22:13:20Z")",
+          R"({"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]})"),
+      one("ended", R"("schedulerName": "trainyard", "nodeName": "n")", "", R"({"phase": "Succeeded"})"),
+      one("foreign", R"("schedulerName": "other", "nodeName": "n")"),
+      one("foreign-waits", R"("schedulerName": "other")"),
+  };
+  yard.extra.assumed = {{"uid-assumed", "n"}};
+  Snapshot snapshot = yard.snapshot();
+  std::map<std::string, MemberState> states;
+  for (const Gang& gang : snapshot.gangs) states[gang.name] = gang.members.at(0).state;
+  std::map<std::string, MemberState> wanted = {{"waits", MemberState::kWaiting},
+                                               {"placed", MemberState::kPlaced},
+                                               {"assumed", MemberState::kPlaced},
+                                               {"gated", MemberState::kGated},
+                                               {"leaving", MemberState::kLeaving}};
+  EXPECT_EQ(states, wanted);
+  EXPECT_EQ(snapshot.cluster.others.size(), 1u);
+  for (const Gang& gang : snapshot.gangs) EXPECT_EQ(gang.members[0].evicted, gang.name == "leaving");
+}
+
+TEST(GangsFrom, QueuesOfBothGroups) {
+  Yard yard;
+  yard.queues = {
+      object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q"},
+        "spec": {"weight": 3, "capability": {"cpu": "4"}, "guarantee": {"resource": {"cpu": "1"}}, "reclaimable": false},
+        "status": {"state": "Closed"}})"),
+      object(R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "Queue",
+        "metadata": {"name": "q", "namespace": "t9k-system"},
+        "spec": {"priority": 5, "quota": {"requests": {"nvidia.com/gpu": 8}}, "preemptible": true,
+                 "nodeSelector": {"matchLabels": {"zone": "a"}}, "namespaceSelector": {"matchLabels": {"team": "x"}}}})")};
+  yard.namespaces = {object(R"({"metadata": {"name": "mine", "labels": {"team": "x"}}})"),
+                     object(R"({"metadata": {"name": "other"}})")};
+  yard.groups = {object(R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "PodGroup",
+    "metadata": {"name": "train", "namespace": "ns"}, "spec": {"minMember": 1, "queue": "q"}})")};
+  Snapshot snapshot = yard.snapshot();
+  const std::vector<Queue>& queues = snapshot.cluster.queues;
+  ASSERT_EQ(queues.size(), 3u) << "and the default one";
+  EXPECT_EQ(queues[0].weight, 3);
+  EXPECT_TRUE(queues[0].closed);
+  EXPECT_FALSE(queues[0].preemptible);
+  EXPECT_EQ(queues[0].capacity[kCpu], 4000);
+  EXPECT_EQ(queues[0].guarantee[kCpu], 1000);
+  EXPECT_EQ(queues[1].name, "scheduler.tensorstack.dev/q");
+  EXPECT_EQ(queues[1].priority, 5);
+  EXPECT_EQ(queues[1].capacity.back(), 8);
+  EXPECT_EQ(requirements_text(queues[1].node_selector), "zone=a");
+  EXPECT_EQ(queues[1].namespaces, std::vector<std::string>{"mine"});
+  EXPECT_EQ(queues[2].name, "default");
+  EXPECT_EQ(snapshot.gangs.at(0).queue, "scheduler.tensorstack.dev/q");
+}
+
+TEST(GangsFrom, NodesAndVolumes) {
+  Node node = decode_node(object(R"({"metadata": {"name": "n", "labels": {"zone": "a"}},
+    "spec": {"unschedulable": true, "taints": [{"key": "k", "value": "v", "effect": "NoExecute"}]},
+    "status": {"allocatable": {"cpu": "1500m", "memory": "1Ki", "pods": "7"},
+               "conditions": [{"type": "Ready", "status": "Unknown"}]}})"),
+                          {"cpu", "memory", "pods"});
+  EXPECT_EQ(node.allocatable, (Amounts{1500, 1024, 7}));
+  EXPECT_EQ(node.taints, (std::vector<Taint>{{"k", "v", TaintEffect::kNoExecute}}));
+  EXPECT_TRUE(node.cordoned);
+  EXPECT_FALSE(node.ready);
+
+  Yard yard;
+  yard.pods = {
+      pod("p", "", R"({"containers": [], "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]})")};
+  yard.extra.claim_nodes = {{"ns/data", {"n2"}}};
+  yard.nodes = {object(R"({"metadata": {"name": "n1"}})"), object(R"({"metadata": {"name": "n2"}})")};
+  Snapshot snapshot = yard.snapshot();
+  Decisions decisions = schedule(snapshot.cluster, snapshot.gangs, {}, kNow);
+  ASSERT_EQ(decisions.bindings.size(), 1u);
+  EXPECT_EQ(decisions.bindings[0].node, "n2");
+}
+
+}  // namespace
+}  // namespace trainyard::sched

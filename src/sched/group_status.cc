@@ -1,0 +1,348 @@
+#include "sched/group_status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/hash.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "kube/objects.h"
+#include "sched/needs.h"
+
+namespace trainyard::sched {
+namespace {
+
+constexpr Duration kRewordAfter = std::chrono::minutes(1);
+
+struct Told {
+  std::string_view type;
+  bool holds = false;
+  std::string_view reason;
+  std::string message;
+};
+
+json::object* find_condition(json::array& conditions, std::string_view type) {
+  for (json::value& entry : conditions) {
+    json::object* object = entry.if_object();
+    if (object != nullptr && kube::text_at(*object, {"type"}) == type) return object;
+  }
+  return nullptr;
+}
+
+void forget(json::array& conditions, std::string_view type) {
+  for (auto at = conditions.begin(); at != conditions.end();) {
+    const json::object* object = at->if_object();
+    bool gone = object != nullptr && kube::text_at(*object, {"type"}) == type;
+    at = gone ? conditions.erase(at) : at + 1;
+  }
+}
+
+// In the form of a uuid, from what it is about: equal input, equal output.
+std::string transition_id(std::string_view uid, const Told& told, Time now) {
+  uint64_t high = fnv1a(told.type, fnv1a(uid));
+  uint64_t low = fnv1a(std::to_string(now.ms), fnv1a(told.reason, high));
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xffff,
+                     low >> 48, low & 0xffffffffffff);
+}
+
+void tell(json::object& status, std::string_view uid, const Told& told, Time now) {
+  json::array& conditions = kube::ensure_array(status, {"conditions"});
+  std::string_view word = told.holds ? "True" : "False";
+  json::object* there = find_condition(conditions, told.type);
+  if (there != nullptr) {
+    bool same = kube::text_at(*there, {"status"}) == word && kube::text_at(*there, {"reason"}) == told.reason;
+    bool same_words = kube::text_at(*there, {"message"}) == told.message;
+    std::optional<Time> since = parse_rfc3339(kube::text_at(*there, {"lastTransitionTime"}));
+    if (same && (same_words || (since && now - *since < kRewordAfter))) return;
+  } else {
+    there = &conditions.emplace_back(json::object()).get_object();
+  }
+  (*there)["type"] = kube::jview(told.type);
+  (*there)["status"] = kube::jview(word);
+  (*there)["transitionID"] = transition_id(uid, told, now);
+  (*there)["lastTransitionTime"] = format_rfc3339(now);
+  (*there)["reason"] = kube::jview(told.reason);
+  (*there)["message"] = told.message;
+}
+
+void put_count(json::object& status, std::string_view key, int count) {
+  if (count == 0) {
+    status.erase(kube::jview(key));
+  } else {
+    status[kube::jview(key)] = count;
+  }
+}
+
+json::object resource_list(const Cluster& cluster, const Amounts& amounts) {
+  json::object out;
+  for (size_t r = 0; r < amounts.size(); ++r) {
+    if (amounts[r] > 0) out[cluster.resources[r]] = amount_text(cluster.resources[r], amounts[r]);
+  }
+  return out;
+}
+
+Amounts held_by(const Cluster& cluster, const Gang& gang) {
+  Amounts sum;
+  for (const Member& member : gang.members) {
+    bool holds =
+        (member.state == MemberState::kPlaced || member.state == MemberState::kLeaving) && member.node >= 0;
+    if (holds) add(sum, cluster.classes[static_cast<size_t>(member.pod_class)].requests);
+  }
+  return sum;
+}
+
+struct Subject {
+  const Gang& gang;
+  const Tally& tally;
+  const Verdict& verdict;
+  Needs needs;
+  std::string_view uid;
+  Time now;
+
+  bool ready() const { return needs.whole() || verdict.bound; }
+  bool waits() const { return !ready() && verdict.waiting != nullptr; }
+};
+
+std::string unschedulable_message(const Subject& of) {
+  return fmt::format("{}/{} tasks in gang unschedulable: {}", of.needs.total,
+                     std::max<size_t>(of.gang.members.size(), static_cast<size_t>(of.gang.min_member)),
+                     of.verdict.waiting->text);
+}
+
+// Volcano's and kube-batch's words for it.
+std::string_view unschedulable_reason(WaitCode code) {
+  return code == WaitCode::kMembersMissing || code == WaitCode::kNotAdmitted ? "NotEnoughTasks"
+                                                                             : "NotEnoughResources";
+}
+
+void put_counts(json::object& status, const Tally& tally) {
+  put_count(status, "running", tally.running);
+  put_count(status, "succeeded", tally.succeeded);
+  put_count(status, "failed", tally.failed);
+}
+
+std::string_view volcano_phase(const Subject& of, std::string_view before) {
+  int ended = of.tally.succeeded + of.tally.failed;
+  int scheduled = of.tally.on_nodes + ended;
+  if (of.tally.running > 0 && of.waits()) return "Unknown";
+  if (scheduled > 0 && scheduled >= of.gang.min_member) {
+    return scheduled == ended && of.tally.pending == 0 ? "Completed" : "Running";
+  }
+  bool let_in = before == "Inqueue" || of.verdict.admitted || of.tally.pods > 0;
+  return let_in ? "Inqueue" : "Pending";
+}
+
+void volcano_status(json::object& status, const Subject& of) {
+  status["phase"] = kube::jview(volcano_phase(of, kube::text_at(status, {"phase"})));
+  put_counts(status, of.tally);
+  if (of.waits() && of.tally.pods > 0) {
+    tell(status, of.uid,
+         {"Unschedulable", true, unschedulable_reason(of.verdict.waiting->code), unschedulable_message(of)},
+         of.now);
+  } else if (of.ready() && of.tally.pods > 0) {
+    json::array& conditions = kube::ensure_array(status, {"conditions"});
+    forget(conditions, "Unschedulable");
+    tell(status, of.uid, {"Scheduled", true, "tasks in gang are ready to be scheduled", ""}, of.now);
+  }
+}
+
+void kube_batch_status(json::object& status, const Subject& of) {
+  int there = of.tally.on_nodes + of.tally.succeeded;
+  bool unknown = of.tally.running > 0 && of.waits();
+  bool running = of.verdict.bound || (there > 0 && there >= of.gang.min_member);
+  status["phase"] = unknown ? "Unknown" : running ? "Running" : "Pending";
+  put_counts(status, of.tally);
+  if (!of.waits()) return;
+  tell(status, of.uid,
+       {"Unschedulable", true, unschedulable_reason(of.verdict.waiting->code), unschedulable_message(of)},
+       of.now);
+}
+
+void coscheduling_status(json::object& status, const Subject& of) {
+  std::string before(kube::text_at(status, {"phase"}));
+  put_counts(status, of.tally);
+  if (before == "Finished" || before == "Failed") return;
+  int least = of.gang.min_member;
+  const Tally& tally = of.tally;
+  std::string_view phase = "Scheduling";
+  if (tally.pods < least || tally.pods == 0) {
+    phase = "Pending";
+  } else if (tally.succeeded >= least) {
+    phase = "Finished";
+  } else if (tally.failed > 0 && tally.failed + tally.running + tally.succeeded >= least) {
+    phase = "Failed";
+  } else if (tally.succeeded + tally.running >= least) {
+    phase = "Running";
+  }
+  status["phase"] = kube::jview(phase);
+  if (phase == "Scheduling" && !status.contains("scheduleStartTime")) {
+    status["scheduleStartTime"] = format_rfc3339(of.now);
+  }
+}
+
+void t9k_status(json::object& status, const Subject& of, const Cluster& cluster) {
+  put_counts(status, of.tally);
+  put_count(status, "pending", of.tally.pending);
+  put_count(status, "unknown", of.tally.unknown);
+  json::object allocated = resource_list(cluster, held_by(cluster, of.gang));
+  if (allocated.empty()) {
+    status.erase("allocated");
+  } else {
+    status["allocated"] = std::move(allocated);
+  }
+  bool enough = of.needs.absent == 0;
+  tell(status, of.uid,
+       {"SufficientGroupMember", enough, enough ? "SufficientMemberPods" : "InsufficientMemberPods",
+        enough ? "PodGroup has sufficient member pods"
+               : fmt::format("{} more pods are needed", of.needs.absent)},
+       of.now);
+  bool before = of.gang.whole_once;  // "has ever been allocated"
+  if (of.ready() && of.tally.pods > 0) {
+    tell(status, of.uid,
+         {"GroupScheduled", true, "PodGroupScheduled", "Resources have been allocated to PodGroup"}, of.now);
+  } else if (!before) {
+    tell(status, of.uid,
+         {"GroupScheduled", false, "GroupNotScheduled", of.waits() ? of.verdict.waiting->text : ""}, of.now);
+  }
+}
+
+Amounts held_in_queue(const Snapshot& snapshot, const std::string& queue) {
+  Amounts sum;
+  for (const Gang& gang : snapshot.gangs) {
+    if (gang.queue == queue) add(sum, held_by(snapshot.cluster, gang));
+  }
+  return sum;
+}
+
+const Queue* find_queue(const Cluster& cluster, const kube::Queue& queue) {
+  std::string qualified = queue.group + "/" + queue.name;
+  const Queue* plain = nullptr;
+  for (const Queue& one : cluster.queues) {
+    if (one.name == qualified) return &one;
+    if (one.name == queue.name) plain = &one;
+  }
+  return plain;
+}
+
+void volcano_queue_status(json::object& status, const Snapshot& snapshot, const Queue& queue,
+                          std::span<const json::object* const> groups) {
+  std::map<std::string, int> phases;
+  int total = 0;
+  for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
+    int group = snapshot.group_of[g];
+    if (group < 0 || snapshot.gangs[g].queue != queue.name) continue;
+    std::string_view phase = kube::text_at(*groups[static_cast<size_t>(group)], {"status", "phase"});
+    ++phases[phase.empty() ? "Pending" : std::string(phase)];
+    ++total;
+  }
+  for (auto [key, phase] : {std::pair{"pending", "Pending"},
+                            {"inqueue", "Inqueue"},
+                            {"running", "Running"},
+                            {"unknown", "Unknown"},
+                            {"completed", "Completed"}}) {
+    put_count(status, key, phases[phase]);
+  }
+  std::string_view state = kube::text_at(status, {"state"});
+  if (state.empty()) status["state"] = "Open";
+  if (state == "Closing" && total == 0) status["state"] = "Closed";
+  status["allocated"] = resource_list(snapshot.cluster, held_in_queue(snapshot, queue.name));
+}
+
+void t9k_queue_status(json::object& status, const Snapshot& snapshot, const Queue& queue,
+                      std::string_view uid, Time now) {
+  Tally sum;
+  int total = 0;
+  for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
+    if (snapshot.gangs[g].queue != queue.name) continue;
+    const Tally& tally = snapshot.tallies[g];
+    sum.pending += tally.pending;
+    sum.running += tally.running;
+    sum.succeeded += tally.succeeded;
+    sum.failed += tally.failed;
+    sum.unknown += tally.unknown;
+    ++total;
+  }
+  Amounts held = held_in_queue(snapshot, queue.name);
+  status["allocated"] = resource_list(snapshot.cluster, held);
+  status["podGroups"] = json::object{{"total", total}};
+  status["pods"] = json::object{{"pending", sum.pending},
+                                {"running", sum.running},
+                                {"succeeded", sum.succeeded},
+                                {"failed", sum.failed},
+                                {"unknown", sum.unknown}};
+  tell(status, uid,
+       {"QueueClosed", queue.closed, queue.closed ? "QueueClosed" : "QueueOpen",
+        queue.closed ? "Queue is closed" : "Queue is open"},
+       now);
+  bool pressed = false;  // above nine tenths of its quota
+  for (size_t r = 0; r < queue.capacity.size(); ++r) {
+    __int128 tenths = static_cast<__int128>(amount_at(held, static_cast<int>(r))) * 10;
+    pressed = pressed || (queue.capacity[r] > 0 && tenths > static_cast<__int128>(queue.capacity[r]) * 9);
+  }
+  tell(status, uid,
+       {"ResourcePressure", pressed, pressed ? "QueueHasResourcePressure" : "QueueHasNoResourcePressure",
+        pressed ? "Queue has used more than 90% of its resource quota"
+                : "Queue has sufficient resource quota"},
+       now);
+}
+
+json::object status_of(const json::object& object) {
+  const json::object* status = kube::object_at(object, {"status"});
+  return status == nullptr ? json::object() : *status;
+}
+
+std::optional<json::object> if_changed(const json::object& object, json::object status) {
+  const json::object* before = kube::object_at(object, {"status"});
+  if (before != nullptr && *before == status) return std::nullopt;
+  if (before == nullptr && status.empty()) return std::nullopt;
+  return status;
+}
+
+}  // namespace
+
+std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& decisions) {
+  std::map<std::string_view, size_t> index;
+  for (size_t g = 0; g < snapshot.gangs.size(); ++g) index.emplace(snapshot.gangs[g].id, g);
+  std::vector<Verdict> out(snapshot.gangs.size());
+  for (const std::string& id : decisions.admitted) out[index.at(id)].admitted = true;
+  for (const Binding& binding : decisions.bindings) out[index.at(binding.gang)].bound = true;
+  for (const Waiting& waiting : decisions.waiting) out[index.at(waiting.gang)].waiting = &waiting;
+  return out;
+}
+
+std::optional<json::object> group_status(const json::object& group, const Snapshot& snapshot, int g,
+                                         const Verdict& verdict, Time now) {
+  const Gang& gang = snapshot.gangs[static_cast<size_t>(g)];
+  Subject of{gang, snapshot.tallies[static_cast<size_t>(g)], verdict, needs_of(gang), kube::uid_of(group),
+             now};
+  std::string api_group = kube::decode_pod_group(group).group;
+  json::object status = status_of(group);
+  if (api_group == kube::kVolcanoPodGroups.group) {
+    volcano_status(status, of);
+  } else if (api_group == kube::kKubeBatchPodGroups.group) {
+    kube_batch_status(status, of);
+  } else if (api_group == kube::kCoschedulingPodGroups.group) {
+    coscheduling_status(status, of);
+  } else {
+    t9k_status(status, of, snapshot.cluster);
+  }
+  return if_changed(group, std::move(status));
+}
+
+std::optional<json::object> queue_status(const json::object& queue, const Snapshot& snapshot,
+                                         std::span<const json::object* const> groups, Time now) {
+  kube::Queue decoded = kube::decode_queue(queue);
+  const Queue* of = find_queue(snapshot.cluster, decoded);
+  if (of == nullptr) return std::nullopt;
+  json::object status = status_of(queue);
+  if (decoded.group == kube::kT9kQueues.group) {
+    t9k_queue_status(status, snapshot, *of, decoded.uid, now);
+  } else {
+    volcano_queue_status(status, snapshot, *of, groups);
+  }
+  return if_changed(queue, std::move(status));
+}
+
+}  // namespace trainyard::sched

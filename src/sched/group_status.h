@@ -1,0 +1,38 @@
+// group_status: what PodGroups and Queues say after a pass, in the words that users of each
+// group know. Pure. Answers the whole new status, or nothing when it is already so: a steady
+// world is written once. A reason that only changed its figures is written again at most once
+// a minute, or a busy cluster would rewrite its whole backlog with every binding.
+//   volcano        phase Pending Inqueue Running Completed Unknown; Unschedulable, Scheduled
+//   kube-batch     phase Pending Running Unknown; Unschedulable
+//   coscheduling   phase Pending Scheduling Running Finished Failed
+//   t9k            SufficientGroupMember, GroupScheduled; allocated; counts of pods
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "base/time.h"
+#include "kube/json.h"
+#include "sched/decisions.h"
+#include "sched/gangs_from.h"
+
+namespace trainyard::sched {
+
+// What a pass decided about one gang.
+struct Verdict {
+  bool admitted = false;             // its pods may be made
+  bool bound = false;                // got nodes in this pass
+  const Waiting* waiting = nullptr;  // null: has nothing to wait for
+};
+// By gang of the snapshot.
+std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& decisions);
+
+// The new `status` of a PodGroup; nullopt: as it is. `g`: index of its gang.
+std::optional<json::object> group_status(const json::object& group, const Snapshot& snapshot, int g,
+                                         const Verdict& verdict, Time now);
+
+// The new `status` of a Queue; nullopt: as it is. `groups`: the documents of the snapshot.
+std::optional<json::object> queue_status(const json::object& queue, const Snapshot& snapshot,
+                                         std::span<const json::object* const> groups, Time now);
+
+}  // namespace trainyard::sched

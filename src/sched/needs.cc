@@ -1,0 +1,54 @@
+#include "sched/needs.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace trainyard::sched {
+
+Needs needs_of(const Gang& gang) {
+  CHECK(!gang.roles.empty());
+  Needs out;
+  int there = 0;
+  std::vector<int> there_by_role(gang.roles.size(), 0);
+  std::vector<int> waiting_by_role(gang.roles.size(), 0);
+  for (size_t i = 0; i < gang.members.size(); ++i) {
+    const Member& member = gang.members[i];
+    auto role = static_cast<size_t>(member.role);
+    CHECK(role < gang.roles.size());
+    switch (member.state) {
+      case MemberState::kWaiting:
+        out.waiting.push_back(static_cast<int>(i));
+        ++waiting_by_role[role];
+        break;
+      case MemberState::kPlaced:
+        ++out.held;
+        [[fallthrough]];
+      case MemberState::kSucceeded:
+        ++there;
+        ++there_by_role[role];
+        break;
+      case MemberState::kLeaving:
+        ++out.leaving;
+        out.evicting = out.evicting || member.evicted;
+        break;
+      case MemberState::kGated:
+      case MemberState::kFailed:
+        break;
+    }
+  }
+  out.by_role.assign(gang.roles.size(), 0);
+  out.absent_by_role.assign(gang.roles.size(), 0);
+  for (size_t role = 0; role < gang.roles.size(); ++role) {
+    out.by_role[role] = std::max(0, gang.roles[role].min - there_by_role[role]);
+    out.absent_by_role[role] = std::max(0, out.by_role[role] - waiting_by_role[role]);
+  }
+  int for_roles = std::accumulate(out.by_role.begin(), out.by_role.end(), 0);
+  int absent_for_roles = std::accumulate(out.absent_by_role.begin(), out.absent_by_role.end(), 0);
+  out.total = std::max({0, gang.min_member - there, for_roles});
+  out.absent = std::max(absent_for_roles, out.total - static_cast<int>(out.waiting.size()));
+  return out;
+}
+
+}  // namespace trainyard::sched

@@ -1,0 +1,58 @@
+#include "sched/order.h"
+
+#include <algorithm>
+#include <map>
+
+namespace trainyard::sched {
+
+Order::Order(const Pass& pass) : pass_(pass) {
+  std::map<int, Line> lines;
+  for (int g : pass.by_id) {
+    const Needs& needs = pass.needs_of(g);
+    if (needs.whole()) continue;
+    if (needs.broken()) {
+      first_.push_back(g);
+    } else {
+      Line& line = lines[pass.queue_of(g)];
+      line.queue = pass.queue_of(g);
+      line.gangs.push_back(g);
+    }
+  }
+  auto later = [&](int a, int b) { return pass.goes_first(b, a); };
+  std::sort(first_.begin(), first_.end(), later);
+  for (auto& [_, line] : lines) {
+    std::sort(line.gangs.begin(), line.gangs.end(), later);
+    lines_.push_back(std::move(line));
+  }
+}
+
+bool Order::goes_before(const Line& a, const Line& b) const {
+  if ((a.queue < 0) != (b.queue < 0)) return b.queue < 0;  // gangs without a queue only want an answer
+  if (a.queue < 0) return false;
+  const Queue& x = pass_.book.queue(a.queue);
+  const Queue& y = pass_.book.queue(b.queue);
+  if (x.priority != y.priority) return x.priority > y.priority;
+  Share s = pass_.book.share(a.queue);
+  Share t = pass_.book.share(b.queue);
+  if (less(s, t)) return true;
+  if (less(t, s)) return false;
+  return x.name < y.name;
+}
+
+std::optional<int> Order::next() {
+  if (!first_.empty()) {
+    int g = first_.back();
+    first_.pop_back();
+    return g;
+  }
+  Line* best = nullptr;
+  for (Line& line : lines_) {
+    if (!line.gangs.empty() && (best == nullptr || goes_before(line, *best))) best = &line;
+  }
+  if (best == nullptr) return std::nullopt;
+  int g = best->gangs.back();
+  best->gangs.pop_back();
+  return g;
+}
+
+}  // namespace trainyard::sched

@@ -1,0 +1,250 @@
+#include "sched/reasons.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sched/fit.h"
+
+namespace trainyard::sched {
+namespace {
+
+constexpr size_t kNamedHoldersMax = 3;
+
+const Queue* queue_of(const Pass& pass, int g) {
+  int q = pass.queue_of(g);
+  return q < 0 ? nullptr : &pass.book.queue(q);
+}
+
+// The members that must be placed: of each role its minimum, then in order.
+std::vector<int> needed_members(const Gang& gang, const Needs& needs) {
+  std::vector<int> role_left = needs.by_role;
+  int others = needs.total;
+  for (int left : role_left) others -= left;
+  std::vector<int> out;
+  for (int m : needs.waiting) {
+    int& left = role_left[static_cast<size_t>(gang.members[static_cast<size_t>(m)].role)];
+    if (left > 0) {
+      --left;
+      out.push_back(m);
+    } else if (others > 0) {
+      --others;
+      out.push_back(m);
+    }
+  }
+  return out;
+}
+
+// Needed members that may be on the same nodes.
+struct Bundle {
+  int some_class = 0;
+  int pods = 0;
+  Amounts wanted;
+};
+
+std::vector<Bundle> bundles_of(const Pass& pass, int g) {
+  std::vector<Bundle> out;
+  std::map<int, size_t> by_rule;  // by first appearance
+  for (int m : needed_members(pass.gang(g), pass.needs_of(g))) {
+    int pod_class = pass.gang(g).members[static_cast<size_t>(m)].pod_class;
+    auto [at, fresh] = by_rule.try_emplace(pass.tables.pod_class(pod_class).node_rule, out.size());
+    if (fresh) out.push_back({pod_class, 0, {}});
+    ++out[at->second].pods;
+    add(out[at->second].wanted, pass.tables.pod_class(pod_class).requests);
+  }
+  return out;
+}
+
+std::vector<int> nodes_of(Pass& pass, int g, int pod_class) {
+  NodeView& view = pass.views.of(pod_class, pass.queue_of(g));
+  std::vector<int> out;
+  for (int pos = 0; pos < view.size(); ++pos) out.push_back(view.node_at(pos));
+  return out;
+}
+
+std::string on_nodes(const Pass& pass, int g, int pod_class) {
+  int rule = pass.tables.pod_class(pod_class).node_rule;
+  std::string wanted =
+      wanted_nodes_text(pass.cluster.node_rules[static_cast<size_t>(rule)], queue_of(pass, g));
+  return wanted.empty() ? "" : " on nodes " + wanted;
+}
+
+int64_t sum_over(const std::vector<int>& nodes, int resource, auto&& amount_of) {
+  int64_t sum = 0;
+  for (int n : nodes) sum += std::max<int64_t>(0, amount_of(n, resource));
+  return sum;
+}
+
+struct Short {
+  Bundle bundle;
+  int resource = 0;
+  int64_t wanted = 0;
+  int64_t free = 0;
+};
+
+// The resource that is lacking most, by what is wanted over what there is.
+std::optional<Short> find_short(Pass& pass, int g, auto&& amount_of) {
+  std::optional<Short> worst;
+  for (const Bundle& bundle : bundles_of(pass, g)) {
+    std::vector<int> nodes = nodes_of(pass, g, bundle.some_class);
+    for (size_t r = 0; r < bundle.wanted.size(); ++r) {
+      if (bundle.wanted[r] <= 0) continue;
+      int64_t free = sum_over(nodes, static_cast<int>(r), amount_of);
+      if (bundle.wanted[r] <= free) continue;
+      bool worse = !worst || less({worst->wanted, worst->free, 1}, {bundle.wanted[r], free, 1});
+      if (worse) worst = Short{bundle, static_cast<int>(r), bundle.wanted[r], free};
+    }
+  }
+  return worst;
+}
+
+// ", 1 frees when default/x ends, 2 when default/y ends at ...".
+std::string holders_text(Pass& pass, int g, const Short& lack) {
+  std::vector<int> nodes = nodes_of(pass, g, lack.bundle.some_class);
+  std::set<int> there(nodes.begin(), nodes.end());
+  struct Holder {
+    int gang;
+    int64_t amount;
+  };
+  std::vector<Holder> holders;
+  bool everywhere = there.size() == static_cast<size_t>(pass.tables.nodes());
+  for (int other : pass.by_id) {
+    int64_t amount = everywhere ? amount_at(pass.held_by(other), lack.resource) : 0;
+    for (const Member& member : pass.gang(other).members) {
+      if (everywhere) break;  // already summed up
+      if (member.state != MemberState::kPlaced || !there.contains(pass.tables.rank_of(member.node))) continue;
+      amount += amount_at(pass.tables.pod_class(member.pod_class).requests, lack.resource);
+    }
+    if (amount > 0 && other != g) holders.push_back({other, amount});
+  }
+  std::stable_sort(holders.begin(), holders.end(), [&](const Holder& a, const Holder& b) {
+    Time x = pass.gang(a.gang).ends_at.value_or(Time{INT64_MAX});
+    Time y = pass.gang(b.gang).ends_at.value_or(Time{INT64_MAX});
+    return std::tuple(x, -a.amount) < std::tuple(y, -b.amount);
+  });
+  const std::string& name = pass.cluster.resources[static_cast<size_t>(lack.resource)];
+  std::string text;
+  int64_t missing = lack.wanted - lack.free;
+  for (size_t i = 0; i < holders.size() && missing > 0 && i < kNamedHoldersMax; ++i) {
+    const Gang& other = pass.gang(holders[i].gang);
+    text += fmt::format(", {}{} when {}/{} ends", amount_text(name, holders[i].amount),
+                        i == 0 ? " frees" : "", other.ns, other.name);
+    if (other.ends_at) text += " at " + format_rfc3339(*other.ends_at);
+    missing -= holders[i].amount;
+  }
+  if (holders.empty()) text += ", the rest is held by pods of others";
+  return text;
+}
+
+// "4 pods of 2 cpu, 1 x nvidia.com/gpu".
+std::string pods_phrase(const Pass& pass, int pods, int pod_class) {
+  std::string each;
+  for (const Need& need : pass.tables.needs(pod_class)) {
+    if (need.resource == kPodCount) continue;
+    if (!each.empty()) each += ", ";
+    each += amount_phrase(pass.cluster.resources[static_cast<size_t>(need.resource)], need.amount);
+  }
+  return fmt::format("{} pod{}{}{}", pods, pods == 1 ? "" : "s", each.empty() ? "" : " of ", each);
+}
+
+// Enough in all, but in pieces.
+std::string fragments_text(Pass& pass, int g) {
+  for (const Bundle& bundle : bundles_of(pass, g)) {
+    int64_t room = 0;
+    for (int n : nodes_of(pass, g, bundle.some_class)) room += pass.state.room_for(n, bundle.some_class);
+    if (room >= bundle.pods) continue;
+    return fmt::format("needs {}{}; enough is free in all, but in pieces: {} of them fit",
+                       pods_phrase(pass, bundle.pods, bundle.some_class),
+                       on_nodes(pass, g, bundle.some_class), room);
+  }
+  const Gang& gang = pass.gang(g);
+  if (!gang.domain_key.empty() && gang.domain_required) {
+    return fmt::format("needs {} pods with the same {}; no one of them has room for all",
+                       pass.needs_of(g).total, gang.domain_key);
+  }
+  return fmt::format("needs {} pods at once; each fits, but not all together", pass.needs_of(g).total);
+}
+
+std::string no_node_text(const Pass& pass, int g, int pod_class) {
+  const NodeRule& rule =
+      pass.cluster.node_rules[static_cast<size_t>(pass.tables.pod_class(pod_class).node_rule)];
+  std::map<Unfit, int> counts;
+  for (const Node& node : pass.cluster.nodes) {
+    if (std::optional<Unfit> why = unfit(rule, queue_of(pass, g), node)) ++counts[*why];
+  }
+  std::string text;
+  for (const auto& [why, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, unfit_text(why, rule, queue_of(pass, g)));
+  }
+  return fmt::format("no node may take it: of {} node{} {}", pass.cluster.nodes.size(),
+                     pass.cluster.nodes.size() == 1 ? "" : "s", text.empty() ? "none is there" : text);
+}
+
+}  // namespace
+
+std::optional<Refusal> never_fits_a_node(Pass& pass, int g) {
+  std::set<int> seen;
+  for (int m : needed_members(pass.gang(g), pass.needs_of(g))) {
+    int pod_class = pass.gang(g).members[static_cast<size_t>(m)].pod_class;
+    if (!seen.insert(pod_class).second) continue;
+    std::vector<int> nodes = nodes_of(pass, g, pod_class);
+    if (nodes.empty())
+      return Refusal{WaitKind::kInfeasible, WaitCode::kNoNode, no_node_text(pass, g, pod_class)};
+    const Amounts& wanted = pass.tables.pod_class(pod_class).requests;
+    bool taken = std::any_of(nodes.begin(), nodes.end(),
+                             [&](int n) { return fits_within(wanted, pass.tables.node(n).allocatable); });
+    if (taken) continue;
+    for (const Need& need : pass.tables.needs(pod_class)) {
+      int64_t most = 0;
+      for (int n : nodes) most = std::max(most, amount_at(pass.tables.node(n).allocatable, need.resource));
+      if (most >= need.amount) continue;
+      const std::string& name = pass.cluster.resources[static_cast<size_t>(need.resource)];
+      return Refusal{WaitKind::kInfeasible, WaitCode::kNoNode,
+                     fmt::format("a pod needs {}{}; the largest has {}", amount_phrase(name, need.amount),
+                                 on_nodes(pass, g, pod_class), amount_text(name, most))};
+    }
+    return Refusal{WaitKind::kInfeasible, WaitCode::kNoNode,
+                   fmt::format("needs {}{}; no node has all of that", pods_phrase(pass, 1, pod_class),
+                               on_nodes(pass, g, pod_class))};
+  }
+  return std::nullopt;
+}
+
+std::string shortage_text(Pass& pass, int g, bool in_detail) {
+  std::optional<Short> lack =
+      find_short(pass, g, [&](int node, int resource) { return pass.state.usable(node)[resource]; });
+  if (!lack) return fragments_text(pass, g);
+  const std::string& name = pass.cluster.resources[static_cast<size_t>(lack->resource)];
+  return fmt::format("needs {}{}; {} free{}", amount_phrase(name, lack->wanted),
+                     on_nodes(pass, g, lack->bundle.some_class), amount_text(name, lack->free),
+                     in_detail ? holders_text(pass, g, *lack) : "");
+}
+
+std::string too_large_text(Pass& pass, int g) {
+  std::optional<Short> lack = find_short(pass, g, [&](int node, int resource) {
+    return amount_at(pass.tables.node(node).allocatable, resource);
+  });
+  if (!lack) {
+    return fmt::format("needs {} pods at once; that many do not fit together even when nothing else runs",
+                       pass.needs_of(g).total);
+  }
+  const std::string& name = pass.cluster.resources[static_cast<size_t>(lack->resource)];
+  return fmt::format("needs {}{}; there are {} in all", amount_phrase(name, lack->wanted),
+                     on_nodes(pass, g, lack->bundle.some_class), amount_text(name, lack->free));
+}
+
+std::string missing_members_text(const Gang& gang, const Needs& needs) {
+  for (size_t role = 0; role < gang.roles.size(); ++role) {
+    if (needs.absent_by_role[role] == 0) continue;
+    return fmt::format("role {} needs {} pods; {} {} not there yet", gang.roles[role].name,
+                       gang.roles[role].min, needs.absent_by_role[role],
+                       needs.absent_by_role[role] == 1 ? "is" : "are");
+  }
+  return fmt::format("needs {} pods; {} {} not there yet", gang.min_member, needs.absent,
+                     needs.absent == 1 ? "is" : "are");
+}
+
+}  // namespace trainyard::sched

@@ -1,0 +1,357 @@
+// The policies one by one, each as a small world and what comes of it.
+#include "sched/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "sched/testing.h"
+
+namespace trainyard::sched::testing {
+namespace {
+
+struct Case {
+  const char* what;
+  const char* world;
+  const char* outcome;
+};
+
+void expect(const std::vector<Case>& cases) {
+  for (const Case& one : cases) EXPECT_EQ(outcome(one.world), one.outcome) << one.what;
+}
+
+TEST(Schedule, AllOrNothing) {
+  expect({
+      {"a gang that fits is bound whole", "node n1 cpu=4\ngang a worker*3:cpu=1",
+       "a/worker-0=n1 a/worker-1=n1 a/worker-2=n1"},
+      {"one that does not is not bound at all",
+       "node n1 cpu=2\nnode n2 cpu=2\ngang a worker*3:cpu=2\ngang b worker*1:cpu=2\n",
+       "b/worker-0=n1; never a TooLarge"},
+      {"two that each need more than half: one, whole",
+       "node n1 cpu=2\nnode n2 cpu=2\ngang a age=9 worker*3:cpu=1\ngang b age=8 worker*3:cpu=1",
+       "a/worker-0=n1 a/worker-1=n1 a/worker-2=n2; wait b Resources"},
+      {"the minimum first, extras when all had their turn",
+       "node n1 cpu=4\ngang a age=9 min=1 worker*3:cpu=1\ngang b age=8 min=2 worker*2:cpu=1",
+       "a/worker-0=n1 a/worker-1=n1 b/worker-0=n1 b/worker-1=n1; wait a ExtraMembers"},
+      {"minimums of roles", "node n1 cpu=3\ngang a min=2 worker.min=2 ps*2:cpu=1 worker*2:cpu=1",
+       "a/ps-0=n1 a/worker-0=n1 a/worker-1=n1; wait a ExtraMembers"},
+      {"of a gang that may leave some out, those that fit",
+       "node n1 cpu=2\ngang a min=2 big*2:cpu=8 small*2:cpu=1",
+       "a/small-0=n1 a/small-1=n1; wait a ExtraMembers"},
+      {"what has ended counts, what failed does not",
+       "node n1 cpu=1\ngang a min=3 worker+:cpu=1 worker@n1:cpu=1 worker-:cpu=1", "wait a MembersMissing"},
+      {"pods that are not there or gated", "node n1 cpu=4\ngang a min=3 worker*2:cpu=1 worker?:cpu=1",
+       "wait a MembersMissing"},
+      {"large members first", "node n1 cpu=4\nnode n2 cpu=1\ngang a ps*1:cpu=1 worker*1:cpu=4",
+       "a/ps-0=n2 a/worker-0=n1"},
+      {"a way that only a search finds", "node n1 cpu=6\nnode n2 cpu=5\ngang a x*1:cpu=4 y*1:cpu=3 z*2:cpu=2",
+       "a/x-0=n1 a/y-0=n2 a/z-0=n1 a/z-1=n2"},
+  });
+}
+
+TEST(Schedule, Nodes) {
+  expect({
+      {"selector", "node n1 cpu=4\nnode n2 cpu=4 zone=a\ngang a worker*1:cpu=1,zone=a", "a/worker-0=n2"},
+      {"no such node", "node n1 cpu=4\ngang a worker*1:cpu=1,zone=a", "never a NoNode"},
+      {"cordoned and down", "node n1 cpu=4 cordoned\nnode n2 cpu=4 down\ngang a worker*1:cpu=1",
+       "never a NoNode"},
+      {"taint",
+       "node n1 cpu=4 taint=gpu\nnode n2 cpu=4\ngang a worker*1:cpu=1\ngang b worker*1:cpu=4,tolerates=gpu",
+       "a/worker-0=n2 b/worker-0=n1"},
+      {"rather not", "node n1 cpu=4 rather-not=old\nnode n2 cpu=4\ngang a worker*1:cpu=1", "a/worker-0=n2"},
+      {"wishes", "node n1 cpu=4\nnode n2 cpu=4 disk=ssd\ngang a worker*1:cpu=1,wishes=disk~ssd",
+       "a/worker-0=n2"},
+      {"volumes", "node n1 cpu=4\nnode n2 cpu=4\ngang a worker*1:cpu=1,disk=n2", "a/worker-0=n2"},
+      {"no gpu left idle",
+       "node n1 cpu=4 gpu=1\nnode n2 cpu=4\ngang a worker*1:cpu=1\ngang b worker*1:cpu=1,gpu=1",
+       "a/worker-0=n2 b/worker-0=n1"},
+      {"host ports", "node n1 cpu=4\nnode n2 cpu=4\ngang a worker*2:cpu=1,port=80",
+       "a/worker-0=n1 a/worker-1=n2"},
+      {"host ports, too many", "node n1 cpu=4\ngang a worker*2:cpu=1,port=80", "never a TooLarge"},
+      {"apart by host",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang a worker*2:cpu=1,app=x,apart=x/kubernetes.io/hostname",
+       "a/worker-0=n1 a/worker-1=n2"},
+      {"apart from one that is there",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang b worker@n1:cpu=1,app=x\ngang a "
+       "worker*1:cpu=1,apart=x/kubernetes.io/hostname",
+       "a/worker-0=n2"},
+      {"one that is there wants to be apart",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang b worker@n1:cpu=1,apart=x/kubernetes.io/hostname\ngang a "
+       "worker*1:cpu=1,app=x",
+       "a/worker-0=n2"},
+      {"near, the first of them anywhere",
+       "node n1 cpu=1 zone=a\nnode n2 cpu=2 zone=b\ngang a worker*2:cpu=1,app=x,near=x/zone",
+       "a/worker-0=n2 a/worker-1=n2"},
+      {"near another role",
+       "node n1 cpu=2 zone=a\nnode n2 cpu=2 zone=b\ngang a worker*2:cpu=1,near=ps/zone "
+       "ps*1:cpu=1,app=ps,zone=b\n",
+       "never a TooLarge"},
+      {"likes company",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang b w@n2:cpu=1,app=x\ngang a "
+       "w*1:cpu=1,likes=x/kubernetes.io/hostname",
+       "a/w-0=n2"},
+      {"shuns company",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang b w@n1:cpu=1,app=x\ngang a "
+       "w*1:cpu=1,shuns=x/kubernetes.io/hostname",
+       "a/w-0=n2"},
+      {"spread", "node n1 cpu=4\nnode n2 cpu=4\ngang a spread=w w*3:cpu=1", "a/w-0=n1 a/w-1=n2 a/w-2=n1"},
+      {"one domain",
+       "node n1 cpu=1 rack=a\nnode n2 cpu=1 rack=b\nnode n3 cpu=1 rack=b\ngang a same=rack w*2:cpu=1",
+       "a/w-0=n2 a/w-1=n3"},
+      {"the domain with the least room that does",
+       "node n1 cpu=4 rack=a\nnode n2 cpu=2 rack=b\ngang a same=rack w*2:cpu=1", "a/w-0=n2 a/w-1=n2"},
+      {"no one domain", "node n1 cpu=1 rack=a\nnode n2 cpu=1 rack=b\ngang a same=rack w*2:cpu=1",
+       "never a TooLarge"},
+      {"rather one domain", "node n1 cpu=1 rack=a\nnode n2 cpu=1 rack=b\ngang a rather-same=rack w*2:cpu=1",
+       "a/w-0=n1 a/w-1=n2"},
+      {"a lost member comes back to the domain of the others",
+       "node n1 cpu=2 rack=b\nnode n2 cpu=2 rack=a\ngang a same=rack w@n1:cpu=1 w*1:cpu=1", "a/w-1=n1"},
+      {"others' pods hold their place", "node n1 cpu=4\nother n1 cpu=3\ngang a w*1:cpu=2",
+       "never a TooLarge"},
+  });
+}
+
+TEST(Schedule, Queues) {
+  const std::string two = "node n1 cpu=4\n";
+  auto in = [&](const char* rest) { return outcome(two + rest); };
+  EXPECT_EQ(in("queue q\ngang a w*1:cpu=1"), "never a NoQueue");
+  EXPECT_EQ(in("queue q closed\ngang a queue=q w*1:cpu=1"), "never a QueueClosed");
+  EXPECT_EQ(in("queue q closed\ngang a queue=q w@n1:cpu=1 w*1:cpu=1"), "a/w-1=n1") << "admitted before";
+  EXPECT_EQ(in("queue q ns=x\ngang a queue=q w*1:cpu=1\ngang b ns=x queue=q w*1:cpu=1"),
+            "b/w-0=n1; never a Namespace");
+  EXPECT_EQ(in("queue q cap.cpu=2\ngang a age=2 queue=q w*2:cpu=1\ngang b age=1 queue=q w*1:cpu=1"),
+            "a/w-0=n1 a/w-1=n1; wait b QueueFull");
+  EXPECT_EQ(in("queue q cap.cpu=2\ngang a queue=q w*3:cpu=1"), "never a QueueFull");
+  EXPECT_EQ(in("queue q cap.cpu=2\ngang a queue=q min=1 w*3:cpu=1"), "a/w-0=n1 a/w-1=n1; wait a ExtraMembers")
+      << "extras up to the capacity";
+  EXPECT_EQ(in("queue q\nqueue g guarantee.cpu=3\ngang a queue=q w*2:cpu=1\ngang b queue=g w*2:cpu=1"),
+            "b/w-0=n1 b/w-1=n1; wait a Guaranteed")
+      << "one that is guaranteed has used two of its three";
+  EXPECT_EQ(in("queue q on=zone:a\ngang a queue=q w*1:cpu=1"), "never a NoNode");
+  EXPECT_EQ(outcome("node n1 cpu=4\nnode n2 cpu=4 zone=a\nqueue q on=zone:a\ngang a queue=q w*1:cpu=1"),
+            "a/w-0=n2");
+}
+
+TEST(Schedule, Order) {
+  const std::string one = "node n1 cpu=1\n";
+  auto first = [&](const std::string& rest) { return outcome(one + rest).substr(0, 1); };
+  EXPECT_EQ(first("gang b age=2 w*1:cpu=1\ngang a age=1 w*1:cpu=1"), "b") << "the older";
+  EXPECT_EQ(first("gang b age=1 w*1:cpu=1\ngang a age=1 w*1:cpu=1"), "a") << "by id";
+  EXPECT_EQ(first("gang b priority=1 w*1:cpu=1\ngang a age=9 w*1:cpu=1"), "b") << "job priority";
+  EXPECT_EQ(first("gang b priority=1 w*1:cpu=1\ngang a age=1200 w*1:cpu=1"), "a") << "age is worth priority";
+  EXPECT_EQ(first("gang b class=1 w*1:cpu=1\ngang a priority=100 age=1200 w*1:cpu=1"), "b")
+      << "PriorityClass";
+  EXPECT_EQ(first("gang b priority=99 w*1:cpu=1\ngang a age=14400 w*1:cpu=1"), "a") << "overdue";
+  EXPECT_EQ(first("gang b class=1 w*1:cpu=1\ngang a age=14400 w*1:cpu=1"), "b")
+      << "but who may preempt it goes first";
+  EXPECT_EQ(first("queue p priority=1\nqueue default\ngang b queue=p w*1:cpu=1\ngang a class=9 w*1:cpu=1"),
+            "b")
+      << "queue priority";
+  EXPECT_EQ(outcome("node n1 cpu=4\nqueue p\nqueue q\n"
+                    "gang x queue=q w@n1:cpu=1\ngang a queue=q age=9 w*1:cpu=2\ngang b queue=p w*1:cpu=2\n"),
+            "b/w-0=n1; wait a Resources")
+      << "the queue with the smaller share";
+  EXPECT_EQ(
+      outcome("node n1 cpu=6\nqueue p weight=2\nqueue q\n"
+              "gang x queue=q w@n1:cpu=1\ngang y queue=p w@n1:cpu=1\ngang a queue=q age=9 w*1:cpu=3\ngang b "
+              "queue=p w*1:cpu=3\n"),
+      "b/w-0=n1; wait a Resources")
+      << "by weight";
+  EXPECT_EQ(outcome("node n1 cpu=4\nnode n2 cpu=4\n"
+                    "gang x was-whole w@n1:cpu=3 w*1:cpu=4\ngang a class=9 age=99 w*1:cpu=4\n"),
+            "x/w-1=n2; wait a Resources")
+      << "one that lost a member has first claim";
+}
+
+TEST(Schedule, Preemption) {
+  expect({
+      {"a higher queue takes, whole gangs",
+       "node n1 cpu=4\nqueue p priority=1\nqueue default\ngang x w@n1:cpu=2 w@n1:cpu=2\ngang a queue=p "
+       "w*1:cpu=1",
+       "preempt x/w-0; preempt x/w-1; wait a Leaving"},
+      {"an equal one does not",
+       "node n1 cpu=4\nqueue p\nqueue default\ngang x w@n1:cpu=4\ngang a queue=p w*1:cpu=4",
+       "wait a Resources"},
+      {"inside a queue by PriorityClass", "node n1 cpu=4\ngang x w@n1:cpu=4\ngang a class=1 w*1:cpu=1",
+       "preempt x/w-0; wait a Leaving"},
+      {"inside a queue not by job priority",
+       "node n1 cpu=4\ngang x w@n1:cpu=4\ngang a priority=100 w*1:cpu=1", "wait a Resources"},
+      {"not one that is not to be taken", "node n1 cpu=4\ngang x firm w@n1:cpu=4\ngang a class=1 w*1:cpu=1",
+       "wait a Resources"},
+      {"nor by one that does not take", "node n1 cpu=4\ngang x w@n1:cpu=4\ngang a meek class=1 w*1:cpu=1",
+       "wait a Resources"},
+      {"nor from a queue that is kept",
+       "node n1 cpu=4\nqueue p priority=1\nqueue default kept\ngang x w@n1:cpu=4\ngang a queue=p w*1:cpu=1",
+       "wait a Resources"},
+      {"nor below a guarantee",
+       "node n1 cpu=4\nqueue p priority=1\nqueue g guarantee.cpu=2\ngang x queue=g w@n1:cpu=4\ngang a "
+       "queue=p w*1:cpu=1",
+       "wait a Resources"},
+      {"nobody goes for nothing",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang x w@n1:cpu=4\ngang y class=2 w@n2:cpu=4\ngang a class=1 w*2:cpu=4",
+       "wait a Resources"},
+      {"the lowest goes",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang x class=1 w@n1:cpu=4\ngang y w@n2:cpu=4\ngang a class=2 w*1:cpu=4",
+       "preempt y/w-0; wait a Leaving"},
+      {"the fewest pods go",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang x age=1 w@n1:cpu=2 w@n1:cpu=2\ngang y age=2 w@n2:cpu=4\ngang a "
+       "class=2 w*1:cpu=4",
+       "preempt y/w-0; wait a Leaving"},
+      {"only those that free what is lacking",
+       "node n1 cpu=4 gpu=1\nnode n2 cpu=4\ngang x age=5 w@n1:cpu=1,gpu=1\ngang y w@n2:cpu=1\ngang a class=2 "
+       "w*1:cpu=1,gpu=1",
+       "preempt x/w-0; wait a Leaving"},
+      {"room that is becoming free is enough",
+       "node n1 cpu=4\nnode n2 cpu=4\ngang x w~n1:cpu=4\ngang y w@n2:cpu=4\ngang a class=2 w*1:cpu=4",
+       "wait a Leaving; wait x MembersMissing"},
+      {"and is promised: nobody else gets it",
+       "node n1 cpu=4\ngang x min=0 w~n1:cpu=2\ngang a class=2 w*1:cpu=4\ngang b w*1:cpu=1",
+       "wait a Leaving; wait b Resources"},
+      {"its own queue's capacity, by one of its own",
+       "node n1 cpu=8\nqueue default cap.cpu=4\ngang x w@n1:cpu=4\ngang a class=2 w*1:cpu=4",
+       "preempt x/w-0; wait a Leaving"},
+      {"an eviction that was begun is finished",
+       "node n1 cpu=8\ngang x min=2 w!n1:cpu=1 w@n1:cpu=1 w*1:cpu=1\n", "finish x/w-1; wait x OwnMembers"},
+      {"and nothing of it starts meanwhile", "node n1 cpu=8\ngang x min=2 w!n1:cpu=1 w*2:cpu=1\n",
+       "wait x OwnMembers"},
+  });
+}
+
+TEST(Schedule, Reclaim) {
+  expect({
+      {"by weight: what one queue has beyond its part",
+       "node n1 cpu=4\nqueue p\nqueue q\ngang x queue=q w@n1:cpu=2\ngang y queue=q w@n1:cpu=2\ngang a "
+       "queue=p w*1:cpu=2",
+       "reclaim x/w-0; wait a Leaving"},
+      {"not more than its own part",
+       "node n1 cpu=4\nqueue p\nqueue q\ngang x queue=q w@n1:cpu=2\ngang y queue=q w@n1:cpu=2\ngang a "
+       "queue=p w*1:cpu=3",
+       "wait a Resources"},
+      {"not below the other's part",
+       "node n1 cpu=4\nqueue p\nqueue q\ngang x queue=q w@n1:cpu=4\ngang a queue=p w*1:cpu=2",
+       "wait a Resources"},
+      {"a guarantee from a higher queue",
+       "node n1 cpu=4\nqueue p guarantee.cpu=2\nqueue q priority=5\ngang x queue=q w@n1:cpu=2\ngang y "
+       "queue=q "
+       "w@n1:cpu=2\ngang a queue=p w*1:cpu=2",
+       "reclaim x/w-0; wait a Leaving"},
+      {"what is stated as deserved",
+       "node n1 cpu=4\nqueue p deserved.cpu=3\nqueue q deserved.cpu=1\ngang x queue=q w@n1:cpu=1\ngang y "
+       "queue=q "
+       "w@n1:cpu=3\ngang a queue=p w*1:cpu=3",
+       "reclaim y/w-0; wait a Leaving"},
+  });
+}
+
+TEST(Schedule, Reservation) {
+  expect({
+      {"the young one is overtaken",
+       "node n1 cpu=4\ngang x w@n1:cpu=2\ngang a age=200 w*1:cpu=4\ngang b w*1:cpu=2",
+       "b/w-0=n1; wait a Resources"},
+      {"one that has waited is reserved for",
+       "node n1 cpu=4\ngang x w@n1:cpu=2\ngang a age=400 w*1:cpu=4\ngang b w*1:cpu=2",
+       "wait a Resources; wait b BehindReserved; reserve a"},
+      {"what it does not need is free for others",
+       "node n1 cpu=4\nnode n2 cpu=2\ngang x w@n1:cpu=2\ngang a age=400 w*1:cpu=4\ngang b w*1:cpu=2",
+       "b/w-0=n2; wait a Resources; reserve a"},
+      {"one that is gone in time may go first",
+       "node n1 cpu=4\ngang x ends=100 w@n1:cpu=2\ngang a age=400 w*1:cpu=4\ngang b runs=100 w*1:cpu=2",
+       "b/w-0=n1; wait a Resources; reserve a"},
+      {"one that is not may not",
+       "node n1 cpu=4\ngang x ends=100 w@n1:cpu=2\ngang a age=400 w*1:cpu=4\ngang b runs=101 w*1:cpu=2",
+       "wait a Resources; wait b BehindReserved; reserve a"},
+      {"extras do not delay it either",
+       "node n1 cpu=4\ngang x min=1 w@n1:cpu=2 w*1:cpu=2\ngang a age=400 w*1:cpu=4",
+       "wait a Resources; wait x ExtraMembers; reserve a"},
+      {"not for one that took longer than it said",
+       "node n1 cpu=4\ngang x w@n1:cpu=2\ngang a timeout=60 age=400 w*1:cpu=4\ngang b w*1:cpu=2",
+       "b/w-0=n1; wait a Resources"},
+  });
+  World strict("node n1 cpu=4\ngang x w@n1:cpu=2\ngang a age=9 w*1:cpu=4\ngang b w*1:cpu=2");
+  strict.policy.backfill = false;
+  EXPECT_EQ(summary(strict.run()), "wait a Resources; wait b BehindReserved");
+}
+
+TEST(Schedule, BrokenGangs) {
+  expect({
+      {"bound in part: completed", "node n1 cpu=4\ngang a w@n1:cpu=2 w*1:cpu=2", "a/w-1=n1"},
+      {"bound in part and no room: given back",
+       "node n1 cpu=4\ngang x w@n1:cpu=2\ngang a w@n1:cpu=2 w*1:cpu=2", "release a/w-0; wait a Resources"},
+      {"was whole: keeps its place for a while",
+       "node n1 cpu=4\ngang x w@n1:cpu=2\ngang a was-whole broken=60 w@n1:cpu=2 w*1:cpu=2",
+       "wait a Resources"},
+      {"and then not", "node n1 cpu=4\ngang x w@n1:cpu=2\ngang a was-whole broken=600 w@n1:cpu=2 w*1:cpu=2",
+       "release a/w-0; wait a Resources"},
+      {"two that hold parts of what both need",
+       "node n1 cpu=4\ngang a was-whole age=9 w@n1:cpu=2 w*1:cpu=2\ngang b was-whole w@n1:cpu=2 w*1:cpu=2",
+       "release b/w-0; wait a Leaving; wait b OwnMembers"},
+      {"room is kept for a pod that is not there yet",
+       "node n1 cpu=4\ngang a min=2 was-whole broken=9 w@n1:cpu=2 w-:cpu=2\ngang b w*1:cpu=1",
+       "wait a MembersMissing; wait b Resources"},
+      {"but not for ever",
+       "node n1 cpu=4\ngang a min=2 was-whole broken=600 w@n1:cpu=2 w-:cpu=2\ngang b w*1:cpu=1",
+       "b/w-0=n1; release a/w-0; wait a MembersMissing"},
+  });
+}
+
+TEST(Schedule, Admission) {
+  expect({
+      {"let in", "node n1 cpu=4\ngang a min=2 asks.cpu=4", "admit a"},
+      {"a fifth over what is there",
+       "node n1 cpu=10\ngang a age=9 min=2 asks.cpu=8\ngang b min=2 asks.cpu=4\ngang c min=1 asks.cpu=1",
+       "admit a; admit b; wait c NotAdmitted"},
+      {"not beyond the queue's capacity",
+       "node n1 cpu=10\nqueue default cap.cpu=4\ngang a age=9 min=2 asks.cpu=3\ngang b min=2 asks.cpu=3",
+       "admit a; wait b NotAdmitted"},
+  });
+}
+
+TEST(Schedule, Reasons) {
+  World gpus(
+      "node n1 cpu=9 gpu=4 zone=a\nnode n2 cpu=9 gpu=4\ngang x w@n1:cpu=1,gpu=1\ngang a "
+      "w*4:cpu=1,gpu=1,zone=a");
+  EXPECT_EQ(reason(gpus, "a"),
+            "needs 4 x nvidia.com/gpu on nodes zone=a; 3 free, 1 frees when default/x ends");
+  World pieces(
+      "node n1 cpu=3\nnode n2 cpu=3\ngang x w@n1:cpu=1\ngang y w@n2:cpu=1\ngang a w*2:cpu=2\ngang b "
+      "w*1:cpu=3");
+  EXPECT_EQ(reason(pieces, "b"), "needs 3 cpu; 0 free, 1 frees when default/x ends, 1 when default/y ends");
+  World whole("node n1 cpu=3\nnode n2 cpu=3\ngang x w@n1:cpu=1\ngang y w@n2:cpu=1\ngang b w*1:cpu=3");
+  EXPECT_EQ(reason(whole, "b"), "needs 1 pod of 3 cpu; enough is free in all, but in pieces: 0 of them fit");
+  World never(
+      "node n1 cpu=3 zone=b\nnode n2 cpu=3 cordoned\ngang b w*1:cpu=1,zone=a\ngang c w*1:cpu=4\ngang d "
+      "w*2:cpu=3");
+  EXPECT_EQ(reason(never, "b"), "no node may take it: of 2 nodes 1 cordoned, 1 not zone=a");
+  EXPECT_EQ(reason(never, "c"), "a pod needs 4 cpu; the largest has 3");
+  EXPECT_EQ(reason(never, "d"), "needs 6 cpu; there are 3 in all");
+  World full(
+      "node n1 cpu=9\nqueue default cap.cpu=2\ngang x w@n1:cpu=1\ngang a w*2:cpu=1\ngang b min=3 w*2:cpu=1");
+  EXPECT_EQ(reason(full, "a"), "needs 2 cpu, queue default holds 1 of the 2 it may");
+  EXPECT_EQ(reason(full, "b"), "needs 3 pods; 1 is not there yet");
+}
+
+TEST(Schedule, WakesWhenTimeChangesTheAnswer) {
+  World world("node n1 cpu=1\ngang x w@n1:cpu=1\ngang a age=100 w*1:cpu=1");
+  EXPECT_EQ(world.run().wake, kNow + seconds(200)) << "reserved for after five minutes";
+  World timeout("node n1 cpu=1\ngang x w@n1:cpu=1\ngang a timeout=150 age=100 w*1:cpu=1");
+  EXPECT_EQ(timeout.run().wake, kNow + seconds(50));
+  timeout.now = kNow + seconds(50);
+  EXPECT_TRUE(timeout.run().waiting.at(0).timed_out);
+  EXPECT_EQ(World("node n1 cpu=1\ngang x w@n1:cpu=1").run().wake, std::nullopt);
+}
+
+TEST(Schedule, FingerprintChangesWithWhatDecides) {
+  World world("node n1 cpu=1\ngang a w*1:cpu=1");
+  uint64_t before = fingerprint(world.cluster, world.gangs, world.policy);
+  EXPECT_EQ(before, fingerprint(world.cluster, world.gangs, world.policy));
+  World other = world;
+  other.gangs[0].members[0].state = MemberState::kPlaced;
+  EXPECT_NE(before, fingerprint(other.cluster, other.gangs, other.policy));
+  other = world;
+  other.cluster.nodes[0].cordoned = true;
+  EXPECT_NE(before, fingerprint(other.cluster, other.gangs, other.policy));
+  other = world;
+  other.policy.preempt = false;
+  EXPECT_NE(before, fingerprint(other.cluster, other.gangs, other.policy));
+}
+
+}  // namespace
+}  // namespace trainyard::sched::testing

@@ -1,0 +1,258 @@
+#include "sched/shape.h"
+
+#include <algorithm>
+
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::sched {
+namespace {
+
+using kube::array_at;
+using kube::object_at;
+using kube::text_at;
+
+using Requests = std::map<std::string, int64_t>;
+
+void add_all(Requests& sum, const Requests& more) {
+  for (const auto& [name, amount] : more) sum[name] += amount;
+}
+void raise_to(Requests& sum, const Requests& least) {
+  for (const auto& [name, amount] : least) sum[name] = std::max(sum[name], amount);
+}
+
+Requests requests_of_container(const json::object& container) {
+  Requests out;
+  for (std::string_view part : {"limits", "requests"}) {
+    for (const auto& [name, quantity] : kube::decode_resources(object_at(container, {"resources", part}))) {
+      out[name] = to_amount(name, quantity);
+    }
+  }
+  return out;
+}
+
+void for_each(const json::array* list, auto&& visit) {
+  if (list == nullptr) return;
+  for (const json::value& entry : *list) {
+    if (const json::object* object = entry.if_object()) visit(*object);
+  }
+}
+
+std::optional<kube::SelectorOp> operator_of(std::string_view text) {
+  if (text == "In") return kube::SelectorOp::kIn;
+  if (text == "NotIn") return kube::SelectorOp::kNotIn;
+  if (text == "Exists") return kube::SelectorOp::kExists;
+  if (text == "DoesNotExist") return kube::SelectorOp::kDoesNotExist;
+  if (text == "Gt") return kube::SelectorOp::kGreaterThan;
+  if (text == "Lt") return kube::SelectorOp::kLessThan;
+  return std::nullopt;
+}
+
+std::vector<std::string> texts(const json::array* list) {
+  std::vector<std::string> out;
+  if (list == nullptr) return out;
+  for (const json::value& entry : *list) {
+    if (entry.is_string()) out.emplace_back(kube::view(entry.get_string()));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+NodeTerm node_term(const json::object& term) {
+  return {decode_requirements(array_at(term, {"matchExpressions"})),
+          decode_requirements(array_at(term, {"matchFields"}))};
+}
+
+std::optional<TaintEffect> effect_of(std::string_view text) {
+  if (text == "NoSchedule") return TaintEffect::kNoSchedule;
+  if (text == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
+  if (text == "NoExecute") return TaintEffect::kNoExecute;
+  return std::nullopt;
+}
+
+NodeRule rule_of(const json::object& pod) {
+  NodeRule out;
+  if (const json::object* selector = object_at(pod, {"spec", "nodeSelector"})) {
+    for (const auto& member : *selector) {
+      if (member.value().is_string()) {
+        out.selector[std::string(kube::view(member.key()))] = kube::view(member.value().get_string());
+      }
+    }
+  }
+  const json::object* affinity = object_at(pod, {"spec", "affinity", "nodeAffinity"});
+  if (affinity != nullptr) {
+    for_each(array_at(*affinity, {"requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"}),
+             [&](const json::object& term) { out.required.push_back(node_term(term)); });
+    for_each(array_at(*affinity, {"preferredDuringSchedulingIgnoredDuringExecution"}),
+             [&](const json::object& wish) {
+               const json::object* term = object_at(wish, {"preference"});
+               int weight = static_cast<int>(kube::int_at(wish, {"weight"}).value_or(1));
+               if (term != nullptr) out.preferred.push_back({weight, node_term(*term)});
+             });
+  }
+  for_each(array_at(pod, {"spec", "tolerations"}), [&](const json::object& one) {
+    out.tolerations.push_back({std::string(text_at(one, {"key"})), text_at(one, {"operator"}) == "Exists",
+                               std::string(text_at(one, {"value"})), effect_of(text_at(one, {"effect"}))});
+  });
+  return out;
+}
+
+PodTerm pod_term(const json::object& term, const std::string& ns) {
+  PodTerm out;
+  out.topology_key = text_at(term, {"topologyKey"});
+  const json::value* selector = kube::find(term, {"labelSelector"});
+  Result<kube::LabelSelector> read =
+      kube::LabelSelector::from_json(selector == nullptr ? json::value() : *selector);
+  if (read.ok()) out.selector = read->requirements();
+  bool nothing = !read.ok() || (!read->matches_everything() && out.selector.empty());
+  out.namespaces = texts(array_at(term, {"namespaces"}));
+  // A namespaceSelector is read as "any namespace": labels of namespaces are not known here.
+  if (object_at(term, {"namespaceSelector"}) != nullptr) out.namespaces.reset();
+  if (out.namespaces && out.namespaces->empty()) out.namespaces = {ns};
+  if (nothing) out.namespaces = std::vector<std::string>{};
+  return out;
+}
+
+void read_pod_affinity(const json::object& pod, Shape& shape) {
+  for (std::string_view kind : {"podAffinity", "podAntiAffinity"}) {
+    const json::object* affinity = object_at(pod, {"spec", "affinity", kind});
+    if (affinity == nullptr) continue;
+    bool anti = kind == "podAntiAffinity";
+    for_each(array_at(*affinity, {"requiredDuringSchedulingIgnoredDuringExecution"}),
+             [&](const json::object& term) {
+               (anti ? shape.apart : shape.near).push_back(pod_term(term, shape.ns));
+             });
+    for_each(array_at(*affinity, {"preferredDuringSchedulingIgnoredDuringExecution"}),
+             [&](const json::object& wish) {
+               const json::object* term = object_at(wish, {"podAffinityTerm"});
+               int weight = static_cast<int>(kube::int_at(wish, {"weight"}).value_or(1));
+               if (term != nullptr)
+                 shape.preferred.emplace_back(anti ? -weight : weight, pod_term(*term, shape.ns));
+             });
+  }
+}
+
+void read_ports(const json::object& pod, Shape& shape) {
+  bool host_network = kube::bool_at(pod, {"spec", "hostNetwork"}).value_or(false);
+  for_each(array_at(pod, {"spec", "containers"}), [&](const json::object& container) {
+    for_each(array_at(container, {"ports"}), [&](const json::object& port) {
+      std::optional<int64_t> number = kube::int_at(port, {host_network ? "containerPort" : "hostPort"});
+      if (!number || *number <= 0) return;
+      std::string_view protocol = text_at(port, {"protocol"});
+      shape.ports.push_back({std::string(text_at(port, {"hostIP"})),
+                             protocol.empty() ? "TCP" : std::string(protocol), static_cast<int>(*number)});
+    });
+  });
+}
+
+// Labels that tell members apart ("replica-index") would give each a class of its own; only
+// those that somebody's affinity could ask for matter, and nobody asks for an index.
+bool tells_members_apart(std::string_view key) {
+  for (std::string_view suffix : {"replica-index", "task-index", "pod-index", "completion-index"}) {
+    if (key.ends_with(suffix)) return true;
+  }
+  return false;
+}
+
+std::string text_of(const json::object& pod) {
+  json::object parts;
+  parts["ns"] = kube::jview(kube::namespace_of(pod));
+  if (const json::object* labels = object_at(pod, {"metadata", "labels"})) {
+    json::object kept;
+    for (const auto& member : *labels) {
+      if (!tells_members_apart(kube::view(member.key()))) kept[member.key()] = member.value();
+    }
+    parts["labels"] = std::move(kept);
+  }
+  for (std::string_view key :
+       {"nodeSelector", "affinity", "tolerations", "hostNetwork", "overhead", "topologySpreadConstraints"}) {
+    if (const json::value* value = kube::find(pod, {"spec", key})) parts[kube::jview(key)] = *value;
+  }
+  json::array containers;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    for_each(array_at(pod, {"spec", list}), [&](const json::object& container) {
+      json::object kept;
+      for (std::string_view key : {"resources", "ports", "restartPolicy"}) {
+        if (const json::value* value = kube::find(container, {key})) kept[kube::jview(key)] = *value;
+      }
+      containers.push_back(std::move(kept));
+    });
+    containers.push_back(nullptr);
+  }
+  parts["containers"] = std::move(containers);
+  json::array claims;
+  for_each(array_at(pod, {"spec", "volumes"}), [&](const json::object& volume) {
+    std::string_view claim = text_at(volume, {"persistentVolumeClaim", "claimName"});
+    if (!claim.empty()) claims.push_back(kube::jview(claim));
+  });
+  parts["claims"] = std::move(claims);
+  return json::serialize(parts);
+}
+
+}  // namespace
+
+std::vector<kube::Requirement> decode_requirements(const json::array* expressions) {
+  std::vector<kube::Requirement> out;
+  for_each(expressions, [&](const json::object& one) {
+    std::optional<kube::SelectorOp> op = operator_of(text_at(one, {"operator"}));
+    if (op) out.push_back({std::string(text_at(one, {"key"})), *op, texts(array_at(one, {"values"}))});
+  });
+  return out;
+}
+
+std::map<std::string, int64_t> requests_of(const json::object& pod) {
+  Requests sum;
+  for_each(array_at(pod, {"spec", "containers"}),
+           [&](const json::object& container) { add_all(sum, requests_of_container(container)); });
+  Requests sidecars;
+  Requests while_starting;
+  for_each(array_at(pod, {"spec", "initContainers"}), [&](const json::object& container) {
+    Requests wanted = requests_of_container(container);
+    if (text_at(container, {"restartPolicy"}) == "Always") {
+      add_all(sidecars, wanted);
+      raise_to(while_starting, sidecars);
+    } else {
+      add_all(wanted, sidecars);
+      raise_to(while_starting, wanted);
+    }
+  });
+  add_all(sum, sidecars);
+  raise_to(sum, while_starting);
+  for (const auto& [name, quantity] : kube::decode_resources(object_at(pod, {"spec", "overhead"}))) {
+    sum[name] += to_amount(name, quantity);
+  }
+  sum["pods"] = 1;
+  return sum;
+}
+
+Shape shape_of(const json::object& pod) {
+  Shape out;
+  out.requests = requests_of(pod);
+  out.rule = rule_of(pod);
+  out.ns = kube::namespace_of(pod);
+  if (const json::object* labels = object_at(pod, {"metadata", "labels"})) {
+    for (const auto& member : *labels) {
+      std::string_view key = kube::view(member.key());
+      if (!member.value().is_string() || tells_members_apart(key)) continue;
+      out.labels[std::string(key)] = kube::view(member.value().get_string());
+    }
+  }
+  read_pod_affinity(pod, out);
+  read_ports(pod, out);
+  for_each(array_at(pod, {"spec", "volumes"}), [&](const json::object& volume) {
+    std::string_view claim = text_at(volume, {"persistentVolumeClaim", "claimName"});
+    if (!claim.empty()) out.claims.emplace_back(claim);
+  });
+  for_each(array_at(pod, {"spec", "topologySpreadConstraints"}), [&](const json::object& one) {
+    out.spread = out.spread || text_at(one, {"topologyKey"}) == "kubernetes.io/hostname";
+  });
+  return out;
+}
+
+int Shapes::number(const json::object& pod) {
+  auto [at, fresh] = by_text_.try_emplace(text_of(pod), size());
+  if (fresh) shapes_.push_back(shape_of(pod));
+  return at->second;
+}
+
+}  // namespace trainyard::sched

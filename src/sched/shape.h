@@ -1,0 +1,52 @@
+// Shapes: what pods look like to the scheduler, read from their documents once each. Equal
+// specs get the same number. Grows only; a cache that may be lost at any time, owned by
+// whoever keeps snapshots. Pure otherwise.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/json.h"
+#include "kube/objects.h"
+#include "sched/cluster.h"
+
+namespace trainyard::sched {
+
+// A PodClass before resources and terms have numbers.
+struct Shape {
+  std::map<std::string, int64_t> requests;  // amounts by resource name, "pods" included
+  NodeRule rule;                            // its `allowed` is filled in by gangs_from
+  std::string ns;
+  Labels labels;
+  std::vector<HostPort> ports;
+  std::vector<PodTerm> near;
+  std::vector<PodTerm> apart;
+  std::vector<std::pair<int, PodTerm>> preferred;  // by weight
+  std::vector<std::string> claims;                 // names of the PVCs it mounts
+  bool spread = false;                             // asks to be spread over hosts
+  bool operator==(const Shape&) const = default;
+};
+
+// What a pod asks for: the sum of its containers and sidecars or the largest init container,
+// whichever is more, and its overhead; a limit stands for a request that is not there.
+std::map<std::string, int64_t> requests_of(const json::object& pod);
+Shape shape_of(const json::object& pod);
+
+class Shapes {
+ public:
+  // The number of the pod's shape.
+  int number(const json::object& pod);
+  const Shape& at(int number) const { return shapes_[static_cast<size_t>(number)]; }
+  int size() const { return static_cast<int>(shapes_.size()); }
+
+ private:
+  std::map<std::string, int> by_text_;  // the parts of the document that matter
+  std::vector<Shape> shapes_;
+};
+
+// An affinity's requirement list: [{key, operator, values}].
+std::vector<kube::Requirement> decode_requirements(const json::array* expressions);
+
+}  // namespace trainyard::sched
