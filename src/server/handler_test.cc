@@ -78,6 +78,8 @@ TEST_F(HandlerTest, ALifeOfAnObject) {
   EXPECT_EQ(text(gone, {"status"}), "Success");
   EXPECT_EQ(text(gone, {"details", "uid"}), text(made, {"metadata", "uid"}));
   EXPECT_EQ(text(call("GET", path("/a")), {"reason"}), "NotFound");
+  call("POST", std::string(kPodsPath), pod_text("p"));
+  EXPECT_EQ(text(call("DELETE", std::string(kPodsPath) + "/p?gracePeriodSeconds=0"), {"kind"}), "Pod");
 }
 
 TEST_F(HandlerTest, WhatIsThereButNotThisWay) {

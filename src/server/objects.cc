@@ -48,6 +48,18 @@ bool is_gone(const json::object& object) {
   return !kube::is_deleting(object) || store::is_ready_to_go(object);
 }
 
+// The kinds whose deletion is answered with the object even when it is gone at once: typed
+// clients expect it of them, and of others a Status.
+bool answers_with_deleted(const kube::Resource& resource) {
+  if (resource.group == "storage.k8s.io") return resource.plural == "storageclasses";
+  if (!resource.group.empty()) return false;
+  for (std::string_view plural : {"pods", "services", "serviceaccounts", "persistentvolumeclaims",
+                                  "persistentvolumes", "podtemplates", "resourcequotas"}) {
+    if (resource.plural == plural) return true;
+  }
+  return false;
+}
+
 // Asked for exactly, and it is not what we have.
 bool is_past_exact(const Query& query, int64_t revision) {
   return query.get("resourceVersionMatch") == "Exact" &&
@@ -74,6 +86,7 @@ OrStatus<Written> written_body(const CallRef& call, std::string_view name) {
     auto served = resources_of_crd(body.object);
     if (!served.ok()) return status_of(served.error(), call->api->resource, kube::name_of(body.object));
   }
+  prune_and_default(*call->api, body.object);
   return Written{stored_form(*call->api, std::move(body.object)), std::move(options).value()};
 }
 
@@ -246,7 +259,8 @@ void Objects::remove(const CallRef& call) {
   ask(call, kube::Delete{call->path.name, query->options}, options,
       [this, dry = query->dry_run](const CallRef& call, const hub::Answer& answer) {
         const json::object& object = *answer.object;
-        if (!is_gone(object)) return answer_object(call, answer.object);
+        if (!is_gone(object) || answers_with_deleted(call->api->resource))
+          return answer_object(call, answer.object);
         if (is_crd(*call->api) && !dry) registry_.remove_crd(call->path.name);
         refuse(call, deleted(call->api->resource, call->path.name, kube::uid_of(object)));
       });

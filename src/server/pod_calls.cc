@@ -18,6 +18,12 @@ PodRef ref_of(const json::object& pod, std::string container) {
           .container = std::move(container)};
 }
 
+std::string first_container(const json::object& pod) {
+  const json::array* containers = kube::array_at(pod, {"spec", "containers"});
+  if (containers == nullptr || containers->empty() || !containers->front().is_object()) return "";
+  return std::string(kube::text_at(containers->front().get_object(), {"name"}));
+}
+
 // What is wrong with a question about a pod is a bad request, not an invalid object.
 Status pod_status(const CallRef& call, const Error& error) {
   if (error.kind == ErrorKind::kInvalid) return bad_request(error.message);
@@ -106,7 +112,9 @@ void PodCalls::port_forward(const CallRef& call) {
                  const json::object& pod = *answered.object;
                  if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
                  PodAccess* pods = pods_;
-                 PodRef ref = ref_of(pod, "");
+                 // A port is the pod's; whichever container is asked about it gives the same.
+                 Result<std::string> container = container_of(pod, "");
+                 PodRef ref = ref_of(pod, container.ok() ? *container : first_container(pod));
                  Connect connect = [pods, ref](int port) { return pods->connect(ref, port); };
                  if (tunnelled) {
                    return call->respond(

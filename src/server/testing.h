@@ -419,7 +419,10 @@ inline std::optional<std::string> TestClient::read_message() {
     if (!have(size)) return std::nullopt;
     std::string payload = take(size);
     int code = head[0] & 0x0f;
-    if (code == 8) return std::nullopt;
+    if (code == 8) {
+      send(std::string("\x88\x80\x00\x00\x00\x00", 6));  // so that the other side need not wait
+      return std::nullopt;
+    }
     if (code == 1 || code == 2) return payload;
   }
   return std::nullopt;
