@@ -321,7 +321,9 @@ step_attach() {
 
 step_port_forward() {
   local port=$((20000 + RANDOM % 10000)) local_port
-  pod web "exec python3 -m http.server $port --directory /etc" | sed 's/busybox/python:3.11-slim/' | k create -f - >/dev/null
+  # kubectl gives up when the first connection is refused, so the pod says when it listens.
+  pod web "exec python3 -m http.server $port --directory /etc" |
+    sed "s|busybox|python:3.11-slim\n      readinessProbe: {tcpSocket: {port: $port}, periodSeconds: 1}|" | k create -f - >/dev/null
   k wait --for=condition=Ready pod/web --timeout=60s
   deadline=40 k port-forward pod/web ":$port" >"$scratch/forward" 2>&1 &
   local forwarder=$!
