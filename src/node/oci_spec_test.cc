@@ -253,6 +253,19 @@ TEST(OciSpec, TheHostsRootIsShownWithoutOurData) {
             R"(["lowerdir=/home","upperdir=/d/host0/upper","workdir=/d/host0/work"])");
 }
 
+TEST(OciSpec, AVolumeThatCoversOurDataIsNotHidden) {
+  SandboxFacts known = facts();
+  known.host_root = true;
+  known.hidden = {"/home/me/.state/yard"};
+  ContainerPlan with_home = plan();
+  with_home.mounts = {{"/home/me", "/home/me"}};
+  json::object spec = spec_of(with_home, known);
+  EXPECT_EQ(mount_at(spec, "/home/me/.state/yard"), nullptr);
+  with_home.mounts = {{"/home/you", "/home/you"}};
+  spec = spec_of(with_home, known);
+  EXPECT_NE(mount_at(spec, "/home/me/.state/yard"), nullptr);
+}
+
 TEST(OciSpec, HostNetworkIsNotANamespace) {
   SandboxFacts known = facts();
   known.network_ns = "";

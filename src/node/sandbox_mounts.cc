@@ -25,6 +25,10 @@ json::object bound(std::string_view target, const std::filesystem::path& source,
   return mount(target, "bind", source.string(), {"rbind", "rprivate", read_only ? "ro" : "rw"});
 }
 
+bool at_or_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
 void add_kernel_mounts(const ContainerPlan& plan, const SandboxFacts& facts, json::array& to) {
   to.push_back(mount("/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}));
   if (plan.privileged) {
@@ -49,7 +53,7 @@ void add_kernel_mounts(const ContainerPlan& plan, const SandboxFacts& facts, jso
   if (facts.cgroups) to.push_back(mount("/sys/fs/cgroup", "cgroup", "cgroup", sys));
 }
 
-void add_host_mounts(const SandboxFacts& facts, json::array& to) {
+void add_host_mounts(const ContainerPlan& plan, const SandboxFacts& facts, json::array& to) {
   if (!facts.host_root) return;
   for (const HostLayer& layer : facts.host_layers) {
     if (layer.upper.empty()) {
@@ -64,6 +68,10 @@ void add_host_mounts(const SandboxFacts& facts, json::array& to) {
   }
   to.push_back(mount("/run", "tmpfs", "tmpfs", {"nosuid", "nodev", "mode=755"}));
   for (const std::string& folder : facts.hidden) {
+    // A volume that covers the folder covers what hides it, and the OCI runtime would not find it again.
+    bool covered = std::any_of(plan.mounts.begin(), plan.mounts.end(),
+                               [&](const Mount& one) { return at_or_below(folder, one.target); });
+    if (covered) continue;
     to.push_back(
         mount(folder, "tmpfs", "tmpfs", {"ro", "nosuid", "nodev", "noexec", "mode=0555", "size=4k"}));
   }
@@ -116,10 +124,6 @@ std::vector<MountLine> parse(std::string_view mountinfo) {
   return lines;
 }
 
-bool at_or_below(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
 // Holds what people keep, as opposed to what the kernel shows.
 bool is_real(std::string_view type) {
   constexpr std::array<std::string_view, 15> kReal = {"ext2", "ext3", "ext4", "xfs",      "btrfs",
@@ -133,7 +137,7 @@ bool is_real(std::string_view type) {
 json::array sandbox_mounts(const ContainerPlan& plan, const SandboxFacts& facts) {
   json::array ours;
   add_kernel_mounts(plan, facts, ours);
-  add_host_mounts(facts, ours);
+  add_host_mounts(plan, facts, ours);
   ours.push_back(bound("/etc/hosts", facts.hosts, false));
   ours.push_back(bound("/etc/hostname", facts.hostname, false));
   ours.push_back(bound("/etc/resolv.conf", facts.resolv_conf, false));
