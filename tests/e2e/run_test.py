@@ -28,7 +28,7 @@ class RunCases:
         self.assertIn("worker-0 failed with exit code 3, which is not retried", out)
 
     def test_a_retryable_failure_is_retried(self):
-        script = "test -e $DIR/once && exit 0; touch $DIR/once; kill -TERM $$$$"  # $$ is a dollar in Kubernetes
+        script = "test -e $DIR/once && exit 0; touch $DIR/once; exit 143"
         role = shell_role(1, script, restartPolicy="ExitCode", container={
             "env": [{"name": "DIR", "value": str(self.home)}]},)
         if self.runtime == "sandbox":
