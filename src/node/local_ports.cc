@@ -80,81 +80,106 @@ std::optional<std::string> own_address(std::string_view tf_config) {
 
 std::string replace_addresses(std::string_view text, const std::map<std::string, std::string>& local) {
   std::string out;
+  auto in_address = [](char c) { return is_name_char(c) || c == ':'; };
   for (size_t at = 0; at < text.size();) {
-    const std::pair<const std::string, std::string>* hit = nullptr;
-    bool starts = at == 0 || !is_name_char(text[at - 1]);
-    for (auto it = local.begin(); starts && it != local.end(); ++it) {
-      if (!text.substr(at).starts_with(it->first)) continue;
-      size_t end = at + it->first.size();
-      if (end == text.size() || !is_name_char(text[end])) hit = &*it;
-    }
-    if (hit == nullptr) {
+    size_t end = at;
+    while (end < text.size() && in_address(text[end])) ++end;
+    if (end == at) {
       out += text[at++];
-    } else {
-      out += hit->second;
-      at += hit->first.size();
+      continue;
     }
+    std::string word(text.substr(at, end - at));
+    auto found = local.find(word);
+    out += found == local.end() ? word : found->second;
+    at = end;
   }
   return out;
 }
 
-Result<int> LocalPorts::claim(const std::string& address, const std::string& pod_uid,
-                              const std::function<bool(int)>& is_free) {
-  auto found = entries_.find(address);
-  if (found != entries_.end()) {
-    found->second.users.insert(pod_uid);
-    return found->second.port;
-  }
-  std::set<int> taken;
-  for (const auto& [other, entry] : entries_) taken.insert(entry.port);
+Result<std::vector<int>> LocalPorts::claim(const std::vector<std::string>& addresses,
+                                           const std::string& pod_uid,
+                                           const std::function<bool(int)>& is_free) {
   constexpr int kCount = kLocalPortMax - kLocalPortMin + 1;
-  int first = static_cast<int>(fnv1a(address) % kCount);
-  for (int i = 0; i < kCount; ++i) {
-    int port = kLocalPortMin + (first + i) % kCount;
-    if (taken.contains(port) || !is_free(port)) continue;
-    entries_[address] = Entry{port, {pod_uid}};
-    return port;
+  std::map<std::string, int> ports = ports_;
+  std::set<int> taken;
+  for (const auto& [address, port] : ports) taken.insert(port);
+  std::vector<int> claimed;
+  for (const std::string& address : addresses) {
+    auto found = ports.find(address);
+    int first = static_cast<int>(fnv1a(address) % kCount);
+    for (int i = 0; found == ports.end() && i < kCount; ++i) {
+      int port = kLocalPortMin + (first + i) % kCount;
+      if (taken.contains(port) || !is_free(port)) continue;
+      taken.insert(port);
+      found = ports.emplace(address, port).first;
+    }
+    if (found == ports.end()) {
+      return Error{ErrorKind::kUnavailable, fmt::format("no port is free for {}", address)};
+    }
+    claimed.push_back(found->second);
   }
-  return Error{ErrorKind::kUnavailable, fmt::format("no port is free for {}", address)};
+  ports_ = std::move(ports);
+  std::vector<std::string> sorted = addresses;
+  std::sort(sorted.begin(), sorted.end());
+  auto same = [&](const Cluster& cluster) { return cluster.addresses == sorted; };
+  auto cluster = std::find_if(clusters_.begin(), clusters_.end(), same);
+  if (cluster == clusters_.end()) cluster = clusters_.insert(clusters_.end(), Cluster{std::move(sorted), {}});
+  cluster->users.insert(pod_uid);
+  return claimed;
 }
 
 void LocalPorts::release(const std::string& pod_uid) {
-  for (auto it = entries_.begin(); it != entries_.end();) {
-    it->second.users.erase(pod_uid);
-    it = it->second.users.empty() ? entries_.erase(it) : std::next(it);
+  bool some_gone = false;
+  for (Cluster& cluster : clusters_) {
+    cluster.users.erase(pod_uid);
+    some_gone = some_gone || cluster.users.empty();
   }
+  if (!some_gone) return;
+  std::erase_if(clusters_, [](const Cluster& cluster) { return cluster.users.empty(); });
+  std::set<std::string_view> used;
+  for (const Cluster& cluster : clusters_) used.insert(cluster.addresses.begin(), cluster.addresses.end());
+  std::erase_if(ports_, [&](const auto& entry) { return !used.contains(entry.first); });
 }
 
 std::optional<int> LocalPorts::find(const std::string& address) const {
-  auto found = entries_.find(address);
-  if (found == entries_.end()) return std::nullopt;
-  return found->second.port;
+  auto found = ports_.find(address);
+  if (found == ports_.end()) return std::nullopt;
+  return found->second;
 }
 
 std::string LocalPorts::to_text() const {
-  json::object out;
-  for (const auto& [address, entry] : entries_) {
+  json::array clusters;
+  for (const Cluster& cluster : clusters_) {
+    json::object addresses;
+    for (const std::string& address : cluster.addresses) addresses[address] = ports_.at(address);
     json::array users;
-    for (const std::string& user : entry.users) users.emplace_back(user);
-    out[address] = json::object{{"port", entry.port}, {"users", std::move(users)}};
+    for (const std::string& user : cluster.users) users.emplace_back(user);
+    clusters.push_back(json::object{{"addresses", std::move(addresses)}, {"users", std::move(users)}});
   }
-  return json::serialize(out);
+  return json::serialize(json::object{{"clusters", std::move(clusters)}});
 }
 
 Result<LocalPorts> LocalPorts::from_text(std::string_view text) {
   std::optional<json::object> from = parse_object(text);
-  if (!from) return Error{ErrorKind::kInvalid, "ports: not a JSON object"};
+  const json::array* clusters = from ? kube::array_at(*from, {"clusters"}) : nullptr;
+  if (clusters == nullptr) return Error{ErrorKind::kInvalid, "ports: not what was written"};
   LocalPorts ports;
-  for (const auto& member : *from) {
-    const json::object* entry = member.value().if_object();
-    if (entry == nullptr) continue;
-    Entry& mine = ports.entries_[std::string(kube::view(member.key()))];
-    mine.port = static_cast<int>(kube::int_at(*entry, {"port"}).value_or(0));
-    if (const json::array* users = kube::array_at(*entry, {"users"})) {
-      for (const json::value& user : *users) {
-        if (user.is_string()) mine.users.emplace(kube::view(user.get_string()));
+  for (const json::value& each : *clusters) {
+    if (!each.is_object()) continue;
+    Cluster cluster;
+    if (const json::object* addresses = kube::object_at(each.get_object(), {"addresses"})) {
+      for (const auto& address : *addresses) {
+        std::string name(kube::view(address.key()));
+        ports.ports_[name] = static_cast<int>(kube::as_whole(address.value()).value_or(0));
+        cluster.addresses.push_back(std::move(name));
       }
     }
+    if (const json::array* users = kube::array_at(each.get_object(), {"users"})) {
+      for (const json::value& user : *users) {
+        if (user.is_string()) cluster.users.emplace(kube::view(user.get_string()));
+      }
+    }
+    ports.clusters_.push_back(std::move(cluster));
   }
   return ports;
 }

@@ -29,13 +29,14 @@ std::string replace_addresses(std::string_view text, const std::map<std::string,
 // The 2222 of "host:2222"; nullopt when there is none.
 std::optional<int> port_of(std::string_view address);
 
-// Who has which port. A port is kept while a pod uses it; the same address is given the
-// same port again when it is free, so restarts see what they saw before.
+// Who has which port. A port is kept while a pod uses its cluster (the set of addresses
+// that one TF_CONFIG names); the same address is given the same port again when it is
+// free, so restarts see what they saw before.
 class LocalPorts {
  public:
-  // kUnavailable when no port is left.
-  Result<int> claim(const std::string& address, const std::string& pod_uid,
-                    const std::function<bool(int)>& is_free);
+  // The ports of these addresses, in order. kUnavailable when none is left.
+  Result<std::vector<int>> claim(const std::vector<std::string>& addresses, const std::string& pod_uid,
+                                 const std::function<bool(int)>& is_free);
   void release(const std::string& pod_uid);
   std::optional<int> find(const std::string& address) const;
 
@@ -44,12 +45,14 @@ class LocalPorts {
   bool operator==(const LocalPorts&) const = default;
 
  private:
-  struct Entry {
-    int port = 0;
-    std::set<std::string> users;  // uids of pods
-    bool operator==(const Entry&) const = default;
+  // The replicas of a job name the same addresses, so they share one of these.
+  struct Cluster {
+    std::vector<std::string> addresses;  // sorted
+    std::set<std::string> users;         // uids of pods
+    bool operator==(const Cluster&) const = default;
   };
-  std::map<std::string, Entry> entries_;
+  std::map<std::string, int> ports_;  // by address
+  std::vector<Cluster> clusters_;
 };
 
 }  // namespace trainyard::node

@@ -26,7 +26,8 @@ TEST(LocalPorts, ReplacesWholeAddressesOnly) {
   const std::map<std::string, std::string> local{{"w1:22", "127.0.0.1:20001"},
                                                  {"w1:2222", "127.0.0.1:20002"}};
   EXPECT_EQ(replace_addresses("w1:22,w1:2222", local), "127.0.0.1:20001,127.0.0.1:20002");
-  EXPECT_EQ(replace_addresses("xw1:22 a.w1:22 w1:223", local), "xw1:22 a.w1:22 w1:223");
+  EXPECT_EQ(replace_addresses("xw1:22 a.w1:22 w1:223 grpc://w1:22/", local),
+            "xw1:22 a.w1:22 w1:223 grpc://127.0.0.1:20001/");
   EXPECT_EQ(replace_addresses("\"w1:22\"", local), "\"127.0.0.1:20001\"");
   EXPECT_EQ(replace_addresses("", local), "");
 }
@@ -34,23 +35,23 @@ TEST(LocalPorts, ReplacesWholeAddressesOnly) {
 TEST(LocalPorts, TheSameAddressHasTheSamePort) {
   auto all_free = [](int) { return true; };
   LocalPorts ports;
-  int first = *ports.claim("a:1", "p1", all_free);
-  EXPECT_EQ(*ports.claim("a:1", "p2", all_free), first);
-  EXPECT_NE(*ports.claim("b:1", "p1", all_free), first);
+  int first = ports.claim({"a:1", "c:1"}, "p1", all_free)->front();
+  EXPECT_EQ(ports.claim({"c:1", "a:1"}, "p2", all_free)->back(), first);
+  EXPECT_NE(ports.claim({"b:1"}, "p1", all_free)->front(), first);
   ports.release("p1");
   EXPECT_EQ(ports.find("a:1"), first);
   EXPECT_EQ(ports.find("b:1"), std::nullopt);
   ports.release("p2");
-  EXPECT_EQ(*ports.claim("a:1", "p3", all_free), first);
+  EXPECT_EQ(ports.claim({"a:1"}, "p3", all_free)->front(), first);
   EXPECT_EQ(*LocalPorts::from_text(ports.to_text()), ports);
 }
 
 TEST(LocalPorts, TakenPortsArePassedOver) {
   LocalPorts ports;
-  int taken = *ports.claim("a:1", "p", [](int) { return true; });
+  int taken = ports.claim({"a:1"}, "p", [](int) { return true; })->front();
   LocalPorts others;
-  EXPECT_NE(*others.claim("a:1", "p", [&](int port) { return port != taken; }), taken);
-  EXPECT_EQ(others.claim("b:1", "p", [](int) { return false; }).error().kind, ErrorKind::kUnavailable);
+  EXPECT_NE(others.claim({"a:1"}, "p", [&](int port) { return port != taken; })->front(), taken);
+  EXPECT_EQ(others.claim({"b:1"}, "p", [](int) { return false; }).error().kind, ErrorKind::kUnavailable);
 }
 
 TEST(LocalPorts, RefusesWhatIsNotAPort) {

@@ -79,6 +79,11 @@ bool Node::Agent::post(std::function<void()> task) {
 }
 
 void Node::Agent::run() {
+  constexpr int kWriters = 8;
+  constexpr size_t kWaitingMax = 100'000;
+  constexpr size_t kEventsWaitingMax = 5'000;
+  writes_ = std::make_unique<WorkPool>(kWriters, kWaitingMax);
+  events_ = std::make_unique<WorkPool>(1, kEventsWaitingMax);
   for (;;) {
     turn();
     {
@@ -88,6 +93,8 @@ void Node::Agent::run() {
     wait(next_wake());
   }
   for (Follow& stream : streams_) stream.open.reset();
+  writes_.reset();
+  events_.reset();
   std::deque<std::function<void()>> unanswered;
   {
     std::lock_guard lock(mutex_);
@@ -187,8 +194,17 @@ void Node::Agent::see_pod(const Object& before, const Object& after) {
   }
   if (after == nullptr || kube::text_at(*after, {"spec", "nodeName"}) != options_.name) return;
   Entry& entry = entries_[std::string(kube::uid_of(*after))];
-  if (entry.pod != nullptr && kube::version_of(*entry.pod) > kube::version_of(*after)) return;
-  entry.pod = after;
+  refresh_pod(entry, after);
+}
+
+// Takes it unless it is older than what is known.
+void Node::Agent::refresh_pod(Entry& entry, const Object& pod) {
+  if (entry.pod != nullptr && kube::version_of(*entry.pod) > kube::version_of(*pod)) return;
+  auto ip_of = [](const Object& each) {
+    return each != nullptr ? kube::text_at(*each, {"status", "podIP"}) : std::string_view();
+  };
+  if (ip_of(entry.pod) != ip_of(pod)) hosts_dirty_ = true;
+  entry.pod = pod;
   entry.dirty = true;
 }
 

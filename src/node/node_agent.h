@@ -19,6 +19,7 @@
 #include "node/pod_machine.h"
 #include "node/pod_recorder.h"
 #include "node/volumes.h"
+#include "node/work_pool.h"
 
 namespace trainyard::node {
 
@@ -49,7 +50,9 @@ class Node::Agent {
  private:
   // One pod on this node.
   struct Entry {
-    Object pod;  // as last seen or written, whichever is newer
+    Object pod;             // as last seen or written, whichever is newer
+    bool writing = false;   // its status is on its way to the server
+    bool removing = false;  // so is its deletion
     PodMachine machine;
     std::vector<VolumePlan> volumes;
     std::string ip;
@@ -98,11 +101,14 @@ class Node::Agent {
   Result<ContainerPlan> plan_start(Entry& entry, const StartContainer& what, std::string& reason);
   Result<Around> around_of(const Entry& entry);
   Result<Done> bind_claims(const Entry& entry);
-  bool write_status(Entry& entry, json::object status, Time now);
+  bool write_status(Entry& entry, json::object status);
+  void on_written(const std::string& uid, const Result<client::Object>& written);
+  void remove_object(const Entry& entry);
   void finish(const std::string& uid, Entry& entry);
   void drop(const std::string& uid);
   void tell_hosts();
   void tell(const Entry& entry, const PodEvent& event, Time now);
+  void refresh_pod(Entry& entry, const Object& pod);
   void look_again(const std::string& uid);
   std::vector<ContainerStatus> containers_of_pod(const std::string& uid) const;
 
@@ -131,7 +137,7 @@ class Node::Agent {
   std::set<std::string> gone_;
   std::map<std::string, std::vector<ContainerStatus>> seen_;  // by pod's uid
   Checks checks_;
-  PodRecorder recorder_;
+  PodRecorder recorder_;  // on the thread of events_
   DeviceLedger devices_;
   std::map<ContainerId, Sample> samples_;
   bool adopted_ = false;
@@ -139,6 +145,9 @@ class Node::Agent {
   bool registered_ = false;
   Time next_lease_;
   std::pair<int64_t, int64_t> machine_ticks_{0, 0};  // busy, all
+  // While the node runs: calls that wait for the server wait together.
+  std::unique_ptr<WorkPool> writes_;
+  std::unique_ptr<WorkPool> events_;
 };
 
 template <typename T>

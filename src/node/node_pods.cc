@@ -14,11 +14,15 @@ using kube::text_at;
 namespace {
 
 constexpr Duration kWriteRetry{1'000};
-constexpr int kWriteTriesMax = 5;
 constexpr int kRoundsMax = 8;
 constexpr size_t kLastWordsMax = 4096;
 constexpr size_t kFallbackBytesMax = 2048;
 constexpr int kFallbackLinesMax = 80;
+
+uint64_t digest_of(const std::map<std::string, std::string>& hosts, uint64_t digest) {
+  for (const auto& [name, ip] : hosts) digest = fnv1a(ip, fnv1a(" ", fnv1a(name, digest)));
+  return digest;
+}
 
 bool holds_resources(const json::object& pod) {
   std::string_view phase = text_at(pod, {"status", "phase"});
@@ -171,60 +175,73 @@ void Node::Agent::step(const std::string& uid, Entry& entry, Time now) {
     status = std::move(decision.status);
     events.insert(events.end(), decision.events.begin(), decision.events.end());
   }
-  bool written = write_status(entry, std::move(status), now);
   for (const PodEvent& event : events) tell(entry, event, now);
-  if (!written) return;
+  if (!write_status(entry, std::move(status))) return;
   if (finish_it && !entry.finished) finish(uid, entry);
-  if (!delete_it || !entry.finished) return;
-  kube::DeleteOptions options;
-  options.uid = uid;
-  options.grace_seconds = 0;
-  Result<Done> removed = client::remove(client_, kube::kPods, kube::namespace_of(*entry.pod),
-                                        kube::name_of(*entry.pod), options);
-  bool done = removed.ok() || removed.error().kind == ErrorKind::kNotFound ||
-              removed.error().kind == ErrorKind::kConflict;
-  if (!done) entry.wake = now + kWriteRetry;
+  if (delete_it && entry.finished && !entry.removing) {
+    entry.removing = true;
+    remove_object(entry);
+  }
 }
 
-// True when the server has this status, or has the pod no more.
-bool Node::Agent::write_status(Entry& entry, json::object status, Time now) {
-  std::string uid(kube::uid_of(*entry.pod));
-  for (int round = 0; round < kWriteTriesMax; ++round) {
-    const json::object* before = kube::object_at(*entry.pod, {"status"});
-    if (before != nullptr && *before == status) return true;
-    json::object body = *entry.pod;
-    body["status"] = status;
-    std::string ns(kube::namespace_of(*entry.pod));
+void Node::Agent::remove_object(const Entry& entry) {
+  kube::DeleteOptions options;
+  options.uid = kube::uid_of(*entry.pod);
+  options.grace_seconds = 0;
+  auto work = [this, options, ns = std::string(kube::namespace_of(*entry.pod)),
+               name = std::string(kube::name_of(*entry.pod))] {
+    Result<Done> removed = client::remove(client_, kube::kPods, ns, name, options);
+    bool done = removed.ok() || removed.error().kind == ErrorKind::kNotFound ||
+                removed.error().kind == ErrorKind::kConflict;
+    if (done) return;
+    (void)post([this, uid = options.uid] {
+      auto found = entries_.find(uid);
+      if (found == entries_.end()) return;
+      found->second.removing = false;
+      found->second.wake = options_.clock() + kWriteRetry;
+    });
+  };
+  CHECK(writes_->submit(std::move(work)));
+}
+
+// True when the server has this status. Otherwise it is on its way, and the pod is looked
+// at again when it has arrived.
+bool Node::Agent::write_status(Entry& entry, json::object status) {
+  const json::object* before = kube::object_at(*entry.pod, {"status"});
+  if (before != nullptr && *before == status) return true;
+  if (entry.writing) return false;
+  entry.writing = true;
+  json::object body = *entry.pod;
+  body["status"] = std::move(status);
+  auto work = [this, body = std::move(body)]() mutable {
+    std::string uid(kube::uid_of(body));
+    std::string ns(kube::namespace_of(body));
+    std::string name(kube::name_of(body));
     Result<client::Object> written = client::update_status(client_, kube::kPods, ns, std::move(body));
-    if (written.ok()) {
-      if (text_at(**written, {"status", "podIP"}) != (before != nullptr ? text_at(*before, {"podIP"}) : "")) {
-        hosts_dirty_ = true;
-      }
-      entry.pod = *written;
-      return true;
+    // Somebody else wrote in between: the next look is at what they wrote.
+    if (!written.ok() && written.error().kind == ErrorKind::kConflict) {
+      written = client::get(client_, kube::kPods, ns, name);
     }
-    if (written.error().kind == ErrorKind::kConflict) {
-      written = client::get(client_, kube::kPods, ns, kube::name_of(*entry.pod));
-      if (written.ok() && kube::uid_of(**written) == uid) {
-        entry.pod = *written;
-        Decision again = entry.machine.step(view_of(entry, containers_of_pod(uid), now));
-        // What it decides beyond the status is decided again in the next turn.
-        for (const PodEvent& event : again.events) tell(entry, event, now);
-        for (const Action& action : again.actions) carry_out(entry, action, now);
-        status = std::move(again.status);
-        entry.dirty = true;
-        continue;
-      }
-    }
-    bool is_gone = written.ok() || written.error().kind == ErrorKind::kNotFound;
-    if (is_gone) {
-      gone_.insert(uid);
-      return false;
-    }
-    break;
-  }
-  entry.wake = now + kWriteRetry;
+    (void)post([this, uid, written] { on_written(uid, written); });
+  };
+  CHECK(writes_->submit(std::move(work)));
   return false;
+}
+
+void Node::Agent::on_written(const std::string& uid, const Result<client::Object>& written) {
+  auto found = entries_.find(uid);
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  entry.writing = false;
+  bool is_gone = written.ok() ? kube::uid_of(**written) != uid : written.error().kind == ErrorKind::kNotFound;
+  if (is_gone) {
+    gone_.insert(uid);
+  } else if (written.ok()) {
+    refresh_pod(entry, *written);
+    entry.dirty = true;
+  } else {
+    entry.wake = options_.clock() + kWriteRetry;
+  }
 }
 
 void Node::Agent::carry_out(Entry& entry, const Action& action, Time now) {
@@ -442,7 +459,7 @@ void Node::Agent::drop(const std::string& uid) {
     return;
   }
   volumes_.tear_down(uid);
-  recorder_.forget(uid);
+  (void)events_->submit([this, uid] { recorder_.forget(uid); });
   std::erase_if(samples_, [&](const auto& sample) { return sample.first.pod_uid == uid; });
   entries_.erase(found);
   hosts_dirty_ = true;
@@ -451,7 +468,6 @@ void Node::Agent::drop(const std::string& uid) {
 void Node::Agent::tell_hosts() {
   if (!std::exchange(hosts_dirty_, false)) return;
   std::vector<NamedPod> pods;
-  std::set<std::string> namespaces;
   for (const auto& [uid, entry] : entries_) {
     if (!entry.finished) pods.push_back({entry.pod, entry.ip});
   }
@@ -460,23 +476,31 @@ void Node::Agent::tell_hosts() {
   });
   std::vector<Object> services;
   for (const auto& [key, service] : streams_[1].cache.all()) services.push_back(service);
-  std::map<std::string, std::map<std::string, std::string>> by_namespace;
+  struct Names {
+    std::map<std::string, std::string> hosts;
+    uint64_t digest = 0;
+  };
+  std::map<std::string, Names> by_namespace;
   for (auto& [uid, entry] : entries_) {
     if (entry.finished || entry.ip.empty()) continue;
     std::string ns(kube::namespace_of(*entry.pod));
     auto found = by_namespace.find(ns);
-    if (found == by_namespace.end()) found = by_namespace.emplace(ns, hosts_for(ns, pods, services)).first;
-    std::map<std::string, std::string> hosts = found->second;
-    for (auto& [name, ip] : host_aliases_of(*entry.pod)) hosts[name] = ip;
-    uint64_t digest = kFnvOffset;
-    for (const auto& [name, ip] : hosts) digest = fnv1a(fmt::format("{} {}\n", name, ip), digest);
+    if (found == by_namespace.end()) {
+      Names names{hosts_for(ns, pods, services), 0};
+      names.digest = digest_of(names.hosts, kFnvOffset);
+      found = by_namespace.emplace(ns, std::move(names)).first;
+    }
+    std::map<std::string, std::string> aliases = host_aliases_of(*entry.pod);
+    uint64_t digest = digest_of(aliases, found->second.digest);
     if (entry.hosts == digest) continue;
-    if (runtime_.set_hosts(uid, hosts).ok()) entry.hosts = digest;
+    aliases.insert(found->second.hosts.begin(), found->second.hosts.end());
+    if (runtime_.set_hosts(uid, aliases).ok()) entry.hosts = digest;
   }
 }
 
 void Node::Agent::tell(const Entry& entry, const PodEvent& event, Time now) {
-  recorder_.tell(client_, *entry.pod, event, now);
+  // Best effort: with too many waiting it is dropped.
+  (void)events_->submit([this, pod = entry.pod, event, now] { recorder_.tell(client_, *pod, event, now); });
 }
 
 }  // namespace trainyard::node

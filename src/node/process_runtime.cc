@@ -154,17 +154,17 @@ Result<std::map<std::string, std::string>> ProcessRuntime::claim_ports(const Con
   std::vector<std::string> addresses = addresses_in(env_of(plan, "TF_CONFIG"));
   if (addresses.empty()) return local;
   std::string ns = namespace_of(plan.id.pod_uid);
-  LocalPorts before = ports_;
-  for (const std::string& address : addresses) {
-    Result<int> port = ports_.claim(ns + "/" + address, plan.id.pod_uid, is_port_free);
-    if (!port.ok()) return port.error();
-    local[address] = fmt::format("{}:{}", kPodIp, *port);
+  std::vector<std::string> keys;
+  for (const std::string& address : addresses) keys.push_back(ns + "/" + address);
+  Result<std::vector<int>> ports = ports_.claim(keys, plan.id.pod_uid, is_port_free);
+  if (!ports.ok()) return ports.error();
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    local[addresses[i]] = fmt::format("{}:{}", kPodIp, (*ports)[i]);
   }
-  if (ports_ == before) return local;
+  // A machine that loses power loses the processes with their ports.
   Result<Done> made = make_folders(options_.data_dir / "runtime");
+  if (made.ok()) made = write_soon(options_.data_dir / "runtime" / "ports.json", ports_.to_text());
   if (!made.ok()) return made.error();
-  Result<Done> written = write_whole(options_.data_dir / "runtime" / "ports.json", ports_.to_text());
-  if (!written.ok()) return written.error();
   return local;
 }
 
@@ -219,7 +219,7 @@ Result<Done> ProcessRuntime::destroy(const std::string& pod_uid) {
   LocalPorts before = ports_;
   ports_.release(pod_uid);
   if (!(ports_ == before)) {
-    Result<Done> written = write_whole(options_.data_dir / "runtime" / "ports.json", ports_.to_text());
+    Result<Done> written = write_soon(options_.data_dir / "runtime" / "ports.json", ports_.to_text());
     if (!written.ok()) return written;
   }
   std::error_code error;
