@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kFormat = 1;
 constexpr int kCheckpointPages = 4'000;  // of 4 KB: when the write-ahead log is folded in
+constexpr size_t kDepthMax = 1'000;      // of what was taken in: schemas are nested deep
 constexpr size_t kRowsPerChunk = 512;
 constexpr size_t kChunksAhead = 8;
 
@@ -46,9 +47,11 @@ struct Row {
 using Chunk = std::vector<Row>;
 
 Chunk parse(Chunk chunk) {
+  json::parse_options options;
+  options.max_depth = kDepthMax;
   for (Row& row : chunk) {
     boost::system::error_code error;
-    json::value value = json::parse(row.text, error);
+    json::value value = json::parse(row.text, error, {}, options);
     row.text = {};
     if (error || !value.is_object()) continue;
     row.object = std::make_shared<const json::object>(std::move(value.get_object()));

@@ -70,6 +70,27 @@ TEST(SqliteJournalTest, WhatWasWrittenIsThereAgain) {
   EXPECT_EQ(kube::version_of(*again), revision + 1);
 }
 
+TEST(SqliteJournalTest, DeepAndManyDocumentsAreThereAgain) {
+  TempDir folder;
+  std::unique_ptr<Hub> hub = open_hub(folder / "store.db");
+  json::value nested = "end";
+  for (int i = 0; i < 95; ++i) nested = json::object{{"properties", std::move(nested)}};
+  json::object deep = config("deep");
+  deep["schema"] = std::move(nested);
+  ASSERT_TRUE(hub->call(create(deep)).ok());
+  // More than are read in one go.
+  std::atomic<int> made = 0;
+  for (int i = 0; i < 1'500; ++i) {
+    hub->submit(create(config(fmt::format("c{}", i))),
+                [&](Result<Answer> answer) { made += answer.ok() ? 1 : 0; });
+  }
+  const std::map<std::string, std::string> before = contents(*hub);
+  hub.reset();
+  EXPECT_EQ(made, 1'500);
+  hub = open_hub(folder / "store.db");
+  EXPECT_EQ(contents(*hub), before);
+}
+
 TEST(SqliteJournalTest, NobodyElseMayReadIt) {
   TempDir folder;
   std::unique_ptr<Hub> hub = open_hub(folder / "store.db");

@@ -134,7 +134,7 @@ void Store::index(const Table& table, const json::object* before, const json::ob
   } else if (before == nullptr) {
     by_uid_.emplace(uid, place);
   }
-  if (owners_changed && after != nullptr) suspects_.insert(place);
+  if (owners_changed && after != nullptr && !owners_of(*after).empty()) suspects_.insert(place);
   if (after == nullptr || waits) suspect_dependents(uid);
   if (rules_.namespaces) index_namespaces(place, after);
 }
