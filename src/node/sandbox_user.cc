@@ -8,8 +8,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <optional>
+#include <cstdlib>
 #include <sstream>
 
 #include "base/fd.h"
@@ -42,27 +41,29 @@ std::string why_not(int number) {
   return fmt::format("users may not make user namespaces: {}", ::strerror(number));
 }
 
-// A shim of an earlier life that still runs, and with it the namespaces.
-std::optional<int64_t> living_shim(const fs::path& data_dir) {
-  std::error_code failure;
-  for (fs::recursive_directory_iterator it(data_dir / "pods", failure), end; !failure && it != end;
-       it.increment(failure)) {
-    if (it.depth() == 1 && it->path().filename() != "containers") it.disable_recursion_pending();
-    if (it->path().filename() != kShimStateFile) continue;
-    Result<std::string> text = read_whole(it->path());
-    if (!text.ok()) continue;
-    Result<ShimState> state = read_shim_state(*text);
-    if (!state.ok() || start_ticks_of(state->pid) != state->pid_start_ticks) continue;
-    return state->shim_pid;
-  }
-  return std::nullopt;
-}
-
 bool enter(int64_t pid) {
   Fd user(::open(fmt::format("/proc/{}/ns/user", pid).c_str(), O_RDONLY | O_CLOEXEC));
   Fd mount(::open(fmt::format("/proc/{}/ns/mnt", pid).c_str(), O_RDONLY | O_CLOEXEC));
   return user.valid() && mount.valid() && ::setns(user.get(), CLONE_NEWUSER) == 0 &&
          ::setns(mount.get(), CLONE_NEWNS) == 0;
+}
+
+// The namespaces of an earlier life live as long as one of its shims; a shim is known by
+// its plan's path, from its first moment on.
+bool enter_that_of_a_shim(const fs::path& data_dir) {
+  std::string plans = (data_dir / "pods").string() + "/";
+  std::error_code failure;
+  for (fs::directory_iterator it("/proc", failure), end; !failure && it != end; it.increment(failure)) {
+    int64_t pid = std::strtoll(it->path().filename().c_str(), nullptr, 10);
+    if (pid <= 0) continue;
+    Result<std::string> command = read_whole(it->path() / "cmdline");
+    if (!command.ok() || command->find(plans) == std::string::npos ||
+        command->find(kShimPlanFile) == std::string::npos) {
+      continue;
+    }
+    if (enter(pid)) return true;
+  }
+  return false;
 }
 
 Result<Done> write_map(const char* file, const std::string& text) {
@@ -106,8 +107,7 @@ fs::path home_network(const fs::path& data_dir) {
 Result<Done> enter_user_namespace(const fs::path& data_dir) {
   uid_t uid = ::geteuid();
   if (uid == 0) return Done{};
-  std::optional<int64_t> shim = living_shim(data_dir);
-  if (shim && enter(*shim)) return Done{};
+  if (enter_that_of_a_shim(data_dir)) return Done{};
   return make(uid, ::getegid());
 }
 

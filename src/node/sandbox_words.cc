@@ -37,7 +37,7 @@ StartVerdict read_start_failure(std::string_view words) {
     if (verdict.message.starts_with(prefix)) verdict.message.erase(0, prefix.size());
   }
   const std::string& message = verdict.message;
-  if (has(message, "executable file not found") || has(message, "exec: no such file") ||
+  if ((has(message, "executable file") && has(message, "not found")) ||
       (has(message, "exec") && has(message, "no such file or directory"))) {
     verdict.exit_code = 127;
   } else if (has(message, "exec") && has(message, "ermission denied")) {

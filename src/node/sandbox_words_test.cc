@@ -25,6 +25,12 @@ TEST(SandboxWords, StartFailuresBecomeExitCodes) {
       "denied\"");
   EXPECT_EQ(denied.exit_code, 126);
 
+  // The same from crun.
+  EXPECT_EQ(
+      read_start_failure("executable file `nosuch` not found in $PATH: No such file or directory").exit_code,
+      127);
+  EXPECT_EQ(read_start_failure("open executable: Permission denied").exit_code, 126);
+
   StartVerdict other =
       read_start_failure("level=error msg=\"runc run failed: error during container init: x\"");
   EXPECT_EQ(other.exit_code, 128);
