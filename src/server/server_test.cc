@@ -286,6 +286,35 @@ TEST(ServerWatchTest, AReaderThatDoesNotReadIsCutOff) {
   EXPECT_EQ(open_streams(), "0");
 }
 
+// --- kinds that come and go ---
+
+constexpr std::string_view kWidgets =
+    R"({"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com",
+  "scope":"Namespaced","names":{"plural":"widgets","singular":"widget","kind":"Widget"},
+  "versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
+  "properties":{"spec":{"type":"object","properties":{"size":{"type":"integer","default":3}}}}}}}]}})";
+
+TEST(ServerCrdTest, AKindIsServedAsSoonAsItIsMade) {
+  TestPlane plane;
+  std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  std::string widgets = "/apis/example.com/v1/namespaces/default/widgets";
+  EXPECT_EQ(plane.call("GET", widgets).status, 404);
+  EXPECT_EQ(plane.call("POST", crds, R"({"metadata":{"name":"nonsense"},"spec":{}})").status, 422);
+  auto watch = plane.client();
+  watch->start("GET", crds + "?watch=1");
+  EXPECT_EQ(watch->read_head().status, 200);
+  ASSERT_EQ(plane.call("POST", crds, kWidgets).status, 201);
+  Reply made = plane.call("POST", widgets, R"({"metadata":{"name":"w"},"spec":{"unknown":1}})");
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(kube::int_at(made.object(), {"spec", "size"}), 3);
+  EXPECT_EQ(kube::find(made.object(), {"spec", "unknown"}), nullptr);
+  while (std::optional<std::string> line = watch->read_line()) {
+    if (line->find("Established") != std::string::npos) break;
+  }
+  EXPECT_EQ(plane.call("DELETE", crds + "/widgets.example.com").status, 200);
+  EXPECT_EQ(plane.call("GET", widgets).status, 404);
+}
+
 TEST(ServerStopTest, StoppingEndsWhatIsOpen) {
   TestPlane plane;
   auto watch = watcher(plane);

@@ -1,0 +1,104 @@
+#include "server/watch_stream.h"
+
+#include <gtest/gtest.h>
+
+#include "kube/access.h"
+#include "kube/yaml.h"
+
+namespace trainyard::server {
+namespace {
+
+constexpr Time kNow{1'800'000'000'000};
+
+// A hub whose watch says what a test tells it to.
+class ScriptedHub final : public hub::Hub {
+ public:
+  void set_admission(const kube::Resource&, store::Admission) override {}
+  void submit(kube::Request, Respond) override {}
+  Result<hub::Answer> call(kube::Request) override { return Error{ErrorKind::kUnavailable, "not here"}; }
+  Result<std::unique_ptr<hub::Subscription>> watch(const kube::Resource&, std::string_view,
+                                                   const kube::Watch&, hub::WatchSink given) override {
+    if (refusal) return *refusal;
+    sink = std::move(given);
+    return std::make_unique<hub::Subscription>();
+  }
+  int64_t revision() const override { return 1; }
+  std::optional<std::string> failed() const override { return std::nullopt; }
+
+  std::optional<Error> refusal;
+  hub::WatchSink sink;
+};
+
+hub::WatchEvent event(store::ChangeKind kind, std::string_view name) {
+  json::object object{{"kind", "ConfigMap"},
+                      {"apiVersion", "v1"},
+                      {"metadata", json::object{{"name", name}, {"resourceVersion", "7"}}}};
+  return {kind, 7, std::make_shared<const json::object>(std::move(object)), nullptr};
+}
+
+class WatchStreamTest : public testing::Test {
+ protected:
+  WatchView view(Shape shape = Shape::kObject) {
+    return {.api = registry_.find("", "v1", "configmaps"), .form = {Encoding::kJson, shape}, .clock = [] {
+              return kNow;
+            }};
+  }
+  static json::object parsed(std::string_view line) { return kube::parse_json(line)->get_object(); }
+
+  Registry registry_;
+  ScriptedHub hub_;
+};
+
+TEST_F(WatchStreamTest, EachEventIsALine) {
+  EXPECT_EQ(
+      event_line(view(), event(store::ChangeKind::kModified, "a"), false),
+      R"({"type":"MODIFIED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"7"}}})"
+      "\n");
+  json::object gone = parsed(error_line(view(), {ErrorKind::kGone, "too old"}));
+  EXPECT_EQ(kube::text_at(gone, {"type"}), "ERROR");
+  EXPECT_EQ(kube::int_at(gone, {"object", "code"}), 410);
+  EXPECT_EQ(kube::text_at(gone, {"object", "reason"}), "Expired");
+  json::object table = parsed(event_line(view(Shape::kTable), event(store::ChangeKind::kAdded, "a"), false));
+  EXPECT_EQ(kube::text_at(table, {"object", "kind"}), "Table");
+  json::object meta =
+      parsed(event_line(view(Shape::kPartialMetadata), event(store::ChangeKind::kAdded, "a"), false));
+  EXPECT_EQ(kube::text_at(meta, {"object", "kind"}), "PartialObjectMetadata");
+}
+
+TEST_F(WatchStreamTest, PulledInOrderThenTheEnd) {
+  auto stream = open_watch(hub_, "", {}, view()).value();
+  int woken = 0;
+  stream->on_ready([&] { ++woken; });
+  std::string out;
+  EXPECT_EQ(stream->pull(out), Stream::State::kOpen);
+  EXPECT_EQ(out, "");
+  hub_.sink.on_events({event(store::ChangeKind::kAdded, "a"), event(store::ChangeKind::kDeleted, "a")});
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(stream->pull(out), Stream::State::kOpen);
+  EXPECT_LT(out.find("ADDED"), out.find("DELETED"));
+  hub_.sink.on_closed(Error{ErrorKind::kGone, "too old"});
+  EXPECT_EQ(woken, 2);
+  out.clear();
+  EXPECT_EQ(stream->pull(out), Stream::State::kEnded);
+  EXPECT_NE(out.find("\"ERROR\""), std::string::npos);
+}
+
+TEST_F(WatchStreamTest, TheBeginningMayBeLongTheRestMayNot) {
+  auto stream = open_watch(hub_, "", {}, view()).value();
+  std::vector<hub::WatchEvent> many(3 * kWatchBacklogMax, event(store::ChangeKind::kAdded, "a"));
+  hub_.sink.on_events(many);
+  std::string out;
+  EXPECT_EQ(stream->pull(out), Stream::State::kOpen);
+  EXPECT_GE(out.size(), kStreamChunkBytes);
+  hub_.sink.on_events(many);
+  out.clear();
+  EXPECT_EQ(stream->pull(out), Stream::State::kBroken);
+}
+
+TEST_F(WatchStreamTest, ARefusalIsTheHubs) {
+  hub_.refusal = Error{ErrorKind::kGone, "too old"};
+  EXPECT_EQ(open_watch(hub_, "", {}, view()).error().kind, ErrorKind::kGone);
+}
+
+}  // namespace
+}  // namespace trainyard::server
