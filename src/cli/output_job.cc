@@ -114,17 +114,6 @@ std::string pairs_text(const json::object* pairs) {
   return text;
 }
 
-std::string indented(const std::string& table) {
-  std::string out;
-  size_t at = 0;
-  while (at < table.size()) {
-    size_t end = table.find('\n', at);
-    out += "  " + table.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  return out;
-}
-
 std::string replicas_section(const JobSummary& summary, const std::vector<const json::object*>& pods,
                              Time now) {
   std::vector<Cells> rows{{"REPLICA", "POD", "STATE", "RESTARTS", "FOR", "NODE", "IP", "WHY"}};
@@ -301,9 +290,9 @@ std::vector<const json::object*> events_about(const std::vector<const json::obje
     bool of_pod = (kind == "Pod" || kind == "Service") && names.contains(name);
     if (of_job || of_pod) own.push_back(event);
   }
-  // order: last seen, then name
+  // order: last seen, then written
   std::stable_sort(own.begin(), own.end(), [](const json::object* a, const json::object* b) {
-    return std::tuple(last_seen(*a), kube::name_of(*a)) < std::tuple(last_seen(*b), kube::name_of(*b));
+    return std::tuple(last_seen(*a), kube::version_of(*a)) < std::tuple(last_seen(*b), kube::version_of(*b));
   });
   return own;
 }

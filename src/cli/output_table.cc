@@ -101,6 +101,17 @@ std::string table_of(const std::vector<Cells>& rows) {
   return out;
 }
 
+std::string indented(const std::string& text) {
+  std::string out;
+  size_t at = 0;
+  while (at < text.size()) {
+    size_t end = text.find('\n', at);
+    out += "  " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
 std::string age_of(const std::optional<Time>& since, Time now) {
   if (!since) return "<unknown>";
   return format_duration(std::max(now - *since, Duration{0}));

@@ -21,6 +21,9 @@ std::string table_of(const std::vector<Cells>& rows);
 std::vector<size_t> widths_of(const std::vector<Cells>& rows);
 std::string row_of(const Cells& cells, const std::vector<size_t>& widths);
 
+// Every line two spaces deeper. REQUIRES: the text ends with a line end, or is empty.
+std::string indented(const std::string& text);
+
 // "5m", or "<unknown>".
 std::string age_of(const std::optional<Time>& since, Time now);
 // "850m", "12Mi".

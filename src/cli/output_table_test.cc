@@ -16,6 +16,11 @@ TEST(OutputTable, ColumnsAreAsWideAsTheirWidestCell) {
   EXPECT_EQ(row_of({"a", "wider than before", "c"}, {4, 2}), "a     wider than before  c\n");
 }
 
+TEST(OutputTable, LinesAreIndented) {
+  EXPECT_EQ(indented("a\nb\n"), "  a\n  b\n");
+  EXPECT_EQ(indented(""), "");
+}
+
 TEST(OutputTable, Durations) {
   struct Row {
     std::string_view text;

@@ -69,7 +69,7 @@ int describe_one(const std::string& word, const Cluster& cluster, const Console&
   Result<std::vector<client::Object>> events = events_in(cluster, job->ns());
   if (!events.ok()) return fail(console, events.error());
   std::vector<const json::object*> own = events_about(bare(*events), *job->dialect, *job->object, bodies);
-  console.out << (own.empty() ? "Events:      none\n" : "Events:\n" + events_text(own, now));
+  console.out << (own.empty() ? "Events:      none\n" : "Events:\n" + indented(events_text(own, now)));
   return kFine;
 }
 
@@ -172,8 +172,11 @@ int top_jobs(const TopJobs& verb, const Cluster& cluster, const Console& console
       auto found = used->find({job.ns(), row.pod});
       if (row.pod.empty() || (found == used->end() && row.state != "running")) continue;
       bool known = found != used->end();
-      rows.push_back({job.title(), row.name, row.state, known ? cpu_of(found->second.cpu_millis) : "-",
-                      known ? memory_of(found->second.memory_bytes) : "-"});
+      // A runtime that cannot tell says less than nothing.
+      bool cpu = known && found->second.cpu_millis >= 0;
+      bool memory = known && found->second.memory_bytes >= 0;
+      rows.push_back({job.title(), row.name, row.state, cpu ? cpu_of(found->second.cpu_millis) : "-",
+                      memory ? memory_of(found->second.memory_bytes) : "-"});
     }
   }
   if (rows.size() == 1) {
