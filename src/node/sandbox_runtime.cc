@@ -203,6 +203,7 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
   if (options_.support.rootless) add_rootless_words(containers, words);
   std::set<std::string> not_here;
   for (const ContainerPlan& plan : containers) {
+    if (plan.image.empty()) continue;
     if (!images_.find(plan.image)) {
       if (!not_here.insert(plan.image).second) continue;
       words.push_back(
