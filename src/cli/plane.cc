@@ -16,6 +16,7 @@
 #include "control/operator.h"
 #include "hub/hub.h"
 #include "hub/hub_client.h"
+#include "node/sandbox_user.h"
 #include "server/kubeconfig.h"
 #include "server/server.h"
 #include "server/tls_files.h"
@@ -124,6 +125,11 @@ Result<Done> Body::begin() {
   Result<Fd> lock = claim(options_.dir);
   if (!lock.ok()) return lock.error();
   lock_ = std::move(lock).value();
+  // Before there is a second thread: an ordinary user becomes root in a namespace of his own.
+  if (options_.settings.runtime != RuntimeChoice::kProcess) {
+    Result<Done> entered = node::enter_user_namespace(options_.dir.root);
+    if (!entered.ok()) options_.no_sandbox = entered.error();
+  }
   if (Result<Done> opened = open_hub(); !opened.ok()) return opened;
   Result<std::unique_ptr<PlaneNode>> node = PlaneNode::start(options_, *client_, *watches_);
   if (!node.ok()) return node.error();

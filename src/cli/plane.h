@@ -34,6 +34,8 @@ struct PlaneOptions {
   bool serve = false;
   std::string address = "127.0.0.1";
   int port = 0;
+  // Why sandboxes are out of the question, if that is known already.
+  std::optional<Error> no_sandbox;
   // Told what a person should know; on any thread.
   std::function<void(const std::string& text)> say;
 };

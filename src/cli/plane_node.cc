@@ -90,6 +90,7 @@ class Body final : public PlaneNode {
 
  private:
   Result<Done> choose_runtime();
+  Result<Done> try_sandbox();
   Result<Done> open_sandbox(const node::SandboxSupport& support);
   std::vector<client::Object> live_pods();
   void end_pods();
@@ -105,8 +106,7 @@ class Body final : public PlaneNode {
 Result<Done> Body::choose_runtime() {
   RuntimeChoice wanted = options_.settings.runtime;
   if (wanted != RuntimeChoice::kProcess) {
-    Result<node::SandboxSupport> support = node::sandbox_support(options_.dir.root);
-    Result<Done> opened = support.ok() ? open_sandbox(*support) : Result<Done>(support.error());
+    Result<Done> opened = try_sandbox();
     if (opened.ok()) return Done{};
     if (wanted == RuntimeChoice::kSandbox) {
       return Error{ErrorKind::kUnavailable, "sandboxes do not work here: " + opened.error().message};
@@ -119,9 +119,23 @@ Result<Done> Body::choose_runtime() {
   return Done{};
 }
 
+Result<Done> Body::try_sandbox() {
+  if (options_.no_sandbox) return *options_.no_sandbox;
+  Result<node::SandboxSupport> support = node::sandbox_support(options_.dir.root);
+  if (!support.ok()) return support.error();
+  return open_sandbox(*support);
+}
+
 Result<Done> Body::open_sandbox(const node::SandboxSupport& support) {
-  Result<std::unique_ptr<node::SandboxRuntime>> runtime =
-      node::SandboxRuntime::open({options_.dir.root, {"/proc/self/exe", "shim"}, support, gpus_, true});
+  node::SandboxOptions sandbox{options_.dir.root, {"/proc/self/exe", "shim"}, support, gpus_, true};
+  Result<std::unique_ptr<node::SandboxRuntime>> runtime = node::SandboxRuntime::open(sandbox);
+  if (!runtime.ok()) {
+    // Most jobs need only one another.
+    std::string why = runtime.error().message;
+    sandbox.outside = false;
+    runtime = node::SandboxRuntime::open(sandbox);
+    if (runtime.ok()) options_.say("pods cannot reach the world outside this machine: " + why);
+  }
   if (!runtime.ok()) return runtime.error();
   runtime_ = std::move(runtime).value();
   return Done{};
