@@ -13,8 +13,8 @@ bool is_immortal_namespace(std::string_view name) {
 void prepare_namespace(json::object& body) {
   kube::ensure_object(body, {"spec"})["finalizers"] = json::array{"kubernetes"};
   kube::ensure_object(body, {"status"})["phase"] = "Active";
-  kube::ensure_object(body, {"metadata", "labels"})["kubernetes.io/metadata.name"] =
-      kube::jview(kube::name_of(body));
+  const std::string name(kube::name_of(body));  // a copy: making room for labels moves the text
+  kube::ensure_object(body, {"metadata", "labels"})["kubernetes.io/metadata.name"] = name;
 }
 
 // Notes which namespaces that are being deleted are worth a look.
