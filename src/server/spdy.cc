@@ -29,89 +29,37 @@ uint32_t get(std::string_view bytes, size_t at, size_t count) {
 }
 uint32_t get31(std::string_view bytes, size_t at) { return get(bytes, at, 4) & 0x7fffffff; }
 
-// The words that both sides know before the first block (SPDY/3, 2.6.10.1): each of the
-// first list with its length before it, then the text.
+// What both sides know before the first block (SPDY/3, 2.6.10.1): words, each with its
+// length before it, then a text.
+constexpr std::string_view kWords =
+    "options|head|post|put|delete|trace|accept|accept-charset|accept-encoding|accept-language|"
+    "accept-ranges|age|allow|authorization|cache-control|connection|content-base|"
+    "content-encoding|content-language|content-length|content-location|content-md5|content-range|"
+    "content-type|date|etag|expect|expires|from|host|if-match|if-modified-since|if-none-match|"
+    "if-range|if-unmodified-since|last-modified|location|max-forwards|pragma|proxy-authenticate|"
+    "proxy-authorization|range|referer|retry-after|server|te|trailer|transfer-encoding|upgrade|"
+    "user-agent|vary|via|warning|www-authenticate|method|get|status|200 OK|version|HTTP/1.1|url|"
+    "public|set-cookie|keep-alive|origin|";
+constexpr std::string_view kText =
+    "100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505"
+    "203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request"
+    "401 Unauthorized403 Forbidden404 Not Found500 Internal Server Error501 Not Implemented"
+    "503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00"
+    " Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,"
+    "application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age="
+    "gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.";
+
 const std::string& dictionary() {
   static const std::string kDictionary = [] {
-    constexpr std::string_view kWords[] = {"options",
-                                           "head",
-                                           "post",
-                                           "put",
-                                           "delete",
-                                           "trace",
-                                           "accept",
-                                           "accept-charset",
-                                           "accept-encoding",
-                                           "accept-language",
-                                           "accept-ranges",
-                                           "age",
-                                           "allow",
-                                           "authorization",
-                                           "cache-control",
-                                           "connection",
-                                           "content-base",
-                                           "content-encoding",
-                                           "content-language",
-                                           "content-length",
-                                           "content-location",
-                                           "content-md5",
-                                           "content-range",
-                                           "content-type",
-                                           "date",
-                                           "etag",
-                                           "expect",
-                                           "expires",
-                                           "from",
-                                           "host",
-                                           "if-match",
-                                           "if-modified-since",
-                                           "if-none-match",
-                                           "if-range",
-                                           "if-unmodified-since",
-                                           "last-modified",
-                                           "location",
-                                           "max-forwards",
-                                           "pragma",
-                                           "proxy-authenticate",
-                                           "proxy-authorization",
-                                           "range",
-                                           "referer",
-                                           "retry-after",
-                                           "server",
-                                           "te",
-                                           "trailer",
-                                           "transfer-encoding",
-                                           "upgrade",
-                                           "user-agent",
-                                           "vary",
-                                           "via",
-                                           "warning",
-                                           "www-authenticate",
-                                           "method",
-                                           "get",
-                                           "status",
-                                           "200 OK",
-                                           "version",
-                                           "HTTP/1.1",
-                                           "url",
-                                           "public",
-                                           "set-cookie",
-                                           "keep-alive",
-                                           "origin"};
-    std::string text;
-    for (std::string_view word : kWords) {
-      put32(text, static_cast<uint32_t>(word.size()));
-      text += word;
+    std::string all;
+    for (std::string_view rest = kWords; !rest.empty();) {
+      size_t end = rest.find('|');
+      put32(all, static_cast<uint32_t>(end));
+      all += rest.substr(0, end);
+      rest.remove_prefix(end + 1);
     }
-    text +=
-        "100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505"
-        "203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request"
-        "401 Unauthorized403 Forbidden404 Not Found500 Internal Server Error501 Not Implemented"
-        "503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00"
-        " Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,"
-        "application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age="
-        "gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.";
-    return text;
+    all += kText;
+    return all;
   }();
   return kDictionary;
 }
