@@ -39,13 +39,13 @@ PriorityClass decode_priority_class(const json::object& object) {
           kube::text_at(object, {"preemptionPolicy"}) == "Never"};
 }
 
-Node decode_node(const json::object& object, const std::vector<std::string>& resources) {
-  Node out;
-  out.name = kube::name_of(object);
+NodeSeen see_node(const json::object& object) {
+  NodeSeen out;
+  out.node.name = kube::name_of(object);
   if (const json::object* labels = kube::object_at(object, {"metadata", "labels"})) {
     for (const auto& member : *labels) {
       if (!member.value().is_string()) continue;
-      out.labels[std::string(kube::view(member.key()))] = kube::view(member.value().get_string());
+      out.node.labels[std::string(kube::view(member.key()))] = kube::view(member.value().get_string());
     }
   }
   if (const json::array* taints = kube::array_at(object, {"spec", "taints"})) {
@@ -53,22 +53,20 @@ Node decode_node(const json::object& object, const std::vector<std::string>& res
       const json::object* taint = entry.if_object();
       if (taint == nullptr) continue;
       std::string_view effect = kube::text_at(*taint, {"effect"});
-      out.taints.push_back({std::string(kube::text_at(*taint, {"key"})),
-                            std::string(kube::text_at(*taint, {"value"})),
-                            effect == "NoExecute"          ? TaintEffect::kNoExecute
-                            : effect == "PreferNoSchedule" ? TaintEffect::kPreferNoSchedule
-                                                           : TaintEffect::kNoSchedule});
+      out.node.taints.push_back({std::string(kube::text_at(*taint, {"key"})),
+                                 std::string(kube::text_at(*taint, {"value"})),
+                                 effect == "NoExecute"          ? TaintEffect::kNoExecute
+                                 : effect == "PreferNoSchedule" ? TaintEffect::kPreferNoSchedule
+                                                                : TaintEffect::kNoSchedule});
     }
   }
-  out.cordoned = kube::bool_at(object, {"spec", "unschedulable"}).value_or(false);
-  out.ready = is_ready(object) && !kube::is_deleting(object);
-  kube::Resources offered = kube::decode_resources(kube::object_at(object, {"status", "allocatable"}));
-  out.allocatable.assign(resources.size(), 0);
-  for (size_t r = 0; r < resources.size(); ++r) {
-    auto found = offered.find(resources[r]);
-    if (found != offered.end()) out.allocatable[r] = to_amount(resources[r], found->second);
+  out.node.cordoned = kube::bool_at(object, {"spec", "unschedulable"}).value_or(false);
+  out.node.ready = is_ready(object) && !kube::is_deleting(object);
+  for (const auto& [name, quantity] :
+       kube::decode_resources(kube::object_at(object, {"status", "allocatable"}))) {
+    out.offered[name] = to_amount(name, quantity);
   }
-  if (!offered.contains("pods")) out.allocatable[kPodCount] = kPodsUnlimited;
+  if (!out.offered.contains("pods")) out.offered["pods"] = kPodsUnlimited;
   return out;
 }
 
@@ -90,17 +88,15 @@ void Assembly::name_resources() {
   auto add_names = [&](const kube::Resources& quantities) {
     for (const auto& [name, _] : quantities) names.insert(name);
   };
-  for (const json::object* node : documents_.nodes) {
-    add_names(kube::decode_resources(kube::object_at(*node, {"status", "allocatable"})));
+  for (const NodeSeen* seen : documents_.nodes) {
+    for (const auto& [name, _] : seen->offered) names.insert(name);
   }
   for (const json::object* object : documents_.queues) {
     kube::Queue queue = kube::decode_queue(*object);
     for (const kube::Resources* part : {&queue.capability, &queue.deserved, &queue.guarantee})
       add_names(*part);
   }
-  for (const json::object* group : documents_.groups) {
-    add_names(kube::decode_resources(kube::object_at(*group, {"spec", "minResources"})));
-  }
+  for (const GroupSeen* seen : documents_.groups) add_names(seen->group.min_resources);
   for (int shape = 0; shape < shapes_.size(); ++shape) {
     for (const auto& [name, _] : shapes_.at(shape).requests) names.insert(name);
   }
@@ -112,10 +108,14 @@ void Assembly::name_resources() {
 }
 
 void Assembly::read_nodes() {
-  for (const json::object* object : documents_.nodes) {
-    Node node = decode_node(*object, cluster_.resources);
-    if (node_of_.contains(node.name)) continue;
-    node_of_[node.name] = static_cast<int>(cluster_.nodes.size());
+  for (const NodeSeen* seen : documents_.nodes) {
+    auto [_, fresh] = node_of_.emplace(seen->node.name, static_cast<int>(cluster_.nodes.size()));
+    if (!fresh) continue;
+    Node node = seen->node;
+    node.allocatable.assign(cluster_.resources.size(), 0);
+    for (const auto& [name, amount] : seen->offered) {
+      node.allocatable[static_cast<size_t>(resource_index(name))] = amount;
+    }
     cluster_.nodes.push_back(std::move(node));
   }
 }

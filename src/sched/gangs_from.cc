@@ -133,11 +133,11 @@ void read_history(Gang& gang, const kube::PodGroup& group) {
   }
 }
 
-Gang gang_of_group(const json::object& object, const std::vector<const PodSeen*>& pods,
-                   const Documents& documents, const FrontOptions& options, Assembly& assembly) {
-  kube::PodGroup group = kube::decode_pod_group(object);
+Gang gang_of_group(const GroupSeen& seen, const std::vector<const PodSeen*>& pods, const Documents& documents,
+                   const FrontOptions& options, Assembly& assembly) {
+  const kube::PodGroup& group = seen.group;
   Gang gang;
-  gang.id = gang_id(group.group, group.ns, group.name);
+  gang.id = seen.id;
   gang.ns = group.ns;
   gang.name = group.name;
   gang.queue = assembly.queue_name(group.group, group.queue.empty() ? options.default_queue : group.queue);
@@ -150,9 +150,8 @@ Gang gang_of_group(const json::object& object, const std::vector<const PodSeen*>
   gang.queued_at = group.created_at.value_or(Time{});
   if (group.schedule_timeout_seconds) gang.schedule_timeout = seconds(*group.schedule_timeout_seconds);
   read_times(gang, pods);
-  std::string_view same = kube::annotation_of(object, kSameTopology);
-  gang.domain_required = !same.empty();
-  gang.domain_key = same.empty() ? kube::annotation_of(object, kPreferSameTopology) : same;
+  gang.domain_key = seen.domain_key;
+  gang.domain_required = seen.domain_required;
   bool volcano = group.group == kube::kVolcanoPodGroups.group;
   bool not_let_in = group.phase.empty() || group.phase == "Pending";
   gang.asks_admission = volcano && not_let_in && pods.empty() && !group.deleting;
@@ -214,11 +213,8 @@ Tally tally_of(const std::vector<const PodSeen*>& pods, const Documents& documen
 // Which group a pod means, by how it names it: index into the groups, -1 when none is there.
 class GroupIndex {
  public:
-  explicit GroupIndex(const std::vector<const json::object*>& groups) {
-    for (size_t i = 0; i < groups.size(); ++i) {
-      kube::PodGroup group = kube::decode_pod_group(*groups[i]);
-      by_id_.emplace(gang_id(group.group, group.ns, group.name), static_cast<int>(i));
-    }
+  explicit GroupIndex(const std::vector<const GroupSeen*>& groups) {
+    for (size_t i = 0; i < groups.size(); ++i) by_id_.emplace(groups[i]->id, static_cast<int>(i));
   }
   int find(const PodSeen& pod) const {
     switch (pod.naming) {
@@ -248,6 +244,16 @@ class GroupIndex {
 
 std::string gang_id(std::string_view group, std::string_view ns, std::string_view name) {
   return fmt::format("{}/{}/{}", group, ns, name);
+}
+
+GroupSeen see_group(const json::object& object) {
+  GroupSeen out;
+  out.group = kube::decode_pod_group(object);
+  out.id = gang_id(out.group.group, out.group.ns, out.group.name);
+  std::string_view same = kube::annotation_of(object, kSameTopology);
+  out.domain_required = !same.empty();
+  out.domain_key = same.empty() ? kube::annotation_of(object, kPreferSameTopology) : same;
+  return out;
 }
 
 Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontOptions& options) {

@@ -1,8 +1,8 @@
 // gangs_from: from the documents of a cluster to what the scheduler decides on. Pure.
 //
-// Two steps, so that a loop reads each document once: see_pod when a pod changes, assemble for
-// every pass. PodGroups of the four groups become gangs; a pod that names no group that exists
-// is a gang of one; a pod of another scheduler only holds its place.
+// Two steps, so that a loop reads each document once: see_pod, see_node and see_group when it
+// changes, assemble for every pass. PodGroups of the four groups become gangs; a pod that names no group that
+// exists is a gang of one; a pod of another scheduler only holds its place.
 //   volcano, kube-batch  annotation scheduling.k8s.io/group-name (also scheduling.volcano.sh/)
 //   scheduler-plugins    label scheduling.x-k8s.io/pod-group
 //   t9k                  label scheduler.tensorstack.dev/group-name, or .../queue without a group
@@ -56,6 +56,24 @@ struct PodSeen {
 };
 PodSeen see_pod(const json::object& pod, Shapes& shapes);
 
+// What is read of one node: amounts by resource name, because tables differ between passes.
+struct NodeSeen {
+  Node node;  // without its amounts
+  std::map<std::string, int64_t> offered;
+  bool operator==(const NodeSeen&) const = default;
+};
+NodeSeen see_node(const json::object& node);
+
+// What is read of one PodGroup.
+struct GroupSeen {
+  std::string id;  // of its gang
+  kube::PodGroup group;
+  std::string domain_key;  // the node label its annotations name
+  bool domain_required = false;
+  bool operator==(const GroupSeen&) const = default;
+};
+GroupSeen see_group(const json::object& group);
+
 struct PriorityClass {
   std::string name;
   int64_t value = 0;
@@ -64,11 +82,11 @@ struct PriorityClass {
 };
 PriorityClass decode_priority_class(const json::object& object);
 
-// Documents by reference: they outlive the call.
+// By reference: they outlive the call.
 struct Documents {
   std::vector<const PodSeen*> pods;
-  std::vector<const json::object*> nodes;
-  std::vector<const json::object*> groups;
+  std::vector<const NodeSeen*> nodes;
+  std::vector<const GroupSeen*> groups;
   std::vector<const json::object*> queues;
   std::vector<const json::object*> priority_classes;
   std::vector<const json::object*> namespaces;  // for queues that select them by label
@@ -106,8 +124,6 @@ struct Snapshot {
 };
 
 Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontOptions& options);
-
-Node decode_node(const json::object& object, const std::vector<std::string>& resources);
 
 // The id of a PodGroup's gang: "scheduling.volcano.sh/default/train".
 std::string gang_id(std::string_view group, std::string_view ns, std::string_view name);

@@ -22,20 +22,26 @@ struct Yard {
 
   Snapshot snapshot() {
     seen.clear();
+    nodes_seen.clear();
+    groups_seen.clear();
     for (const json::object& pod : pods) seen.push_back(see_pod(pod, shapes));
     Documents documents = extra;
     for (const PodSeen& pod : seen) documents.pods.push_back(&pod);
     auto refer = [](const std::vector<json::object>& from, std::vector<const json::object*>& to) {
       for (const json::object& one : from) to.push_back(&one);
     };
-    refer(nodes, documents.nodes);
-    refer(groups, documents.groups);
+    for (const json::object& node : nodes) nodes_seen.push_back(see_node(node));
+    for (const json::object& group : groups) groups_seen.push_back(see_group(group));
+    for (const NodeSeen& node : nodes_seen) documents.nodes.push_back(&node);
+    for (const GroupSeen& group : groups_seen) documents.groups.push_back(&group);
     refer(queues, documents.queues);
     refer(classes, documents.priority_classes);
     refer(namespaces, documents.namespaces);
     return assemble(documents, shapes, options);
   }
   std::vector<PodSeen> seen;
+  std::vector<NodeSeen> nodes_seen;
+  std::vector<GroupSeen> groups_seen;
 };
 
 json::object pod(std::string_view name, std::string_view meta, std::string_view spec,
@@ -245,15 +251,14 @@ TEST(GangsFrom, QueuesOfBothGroups) {
 }
 
 TEST(GangsFrom, NodesAndVolumes) {
-  Node node = decode_node(object(R"({"metadata": {"name": "n", "labels": {"zone": "a"}},
+  NodeSeen seen = see_node(object(R"({"metadata": {"name": "n", "labels": {"zone": "a"}},
     "spec": {"unschedulable": true, "taints": [{"key": "k", "value": "v", "effect": "NoExecute"}]},
     "status": {"allocatable": {"cpu": "1500m", "memory": "1Ki", "pods": "7"},
-               "conditions": [{"type": "Ready", "status": "Unknown"}]}})"),
-                          {"cpu", "memory", "pods"});
-  EXPECT_EQ(node.allocatable, (Amounts{1500, 1024, 7}));
-  EXPECT_EQ(node.taints, (std::vector<Taint>{{"k", "v", TaintEffect::kNoExecute}}));
-  EXPECT_TRUE(node.cordoned);
-  EXPECT_FALSE(node.ready);
+               "conditions": [{"type": "Ready", "status": "Unknown"}]}})"));
+  EXPECT_EQ(seen.offered, (std::map<std::string, int64_t>{{"cpu", 1500}, {"memory", 1024}, {"pods", 7}}));
+  EXPECT_EQ(seen.node.taints, (std::vector<Taint>{{"k", "v", TaintEffect::kNoExecute}}));
+  EXPECT_TRUE(seen.node.cordoned);
+  EXPECT_FALSE(seen.node.ready);
 
   Yard yard;
   yard.pods = {

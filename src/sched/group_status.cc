@@ -227,14 +227,14 @@ const Queue* find_queue(const Cluster& cluster, const kube::Queue& queue) {
 }
 
 void volcano_queue_status(json::object& status, const Snapshot& snapshot, const Queue& queue,
-                          std::span<const json::object* const> groups) {
+                          std::span<const GroupSeen* const> groups) {
   std::map<std::string, int> phases;
   int total = 0;
   for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
     int group = snapshot.group_of[g];
     if (group < 0 || snapshot.gangs[g].queue != queue.name) continue;
-    std::string_view phase = kube::text_at(*groups[static_cast<size_t>(group)], {"status", "phase"});
-    ++phases[phase.empty() ? "Pending" : std::string(phase)];
+    const std::string& phase = groups[static_cast<size_t>(group)]->group.phase;
+    ++phases[phase.empty() ? "Pending" : phase];
     ++total;
   }
   for (auto [key, phase] : {std::pair{"pending", "Pending"},
@@ -332,7 +332,7 @@ std::optional<json::object> group_status(const json::object& group, const Snapsh
 }
 
 std::optional<json::object> queue_status(const json::object& queue, const Snapshot& snapshot,
-                                         std::span<const json::object* const> groups, Time now) {
+                                         std::span<const GroupSeen* const> groups, Time now) {
   kube::Queue decoded = kube::decode_queue(queue);
   const Queue* of = find_queue(snapshot.cluster, decoded);
   if (of == nullptr) return std::nullopt;

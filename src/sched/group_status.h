@@ -31,8 +31,8 @@ std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& deci
 std::optional<json::object> group_status(const json::object& group, const Snapshot& snapshot, int g,
                                          const Verdict& verdict, Time now);
 
-// The new `status` of a Queue; nullopt: as it is. `groups`: the documents of the snapshot.
+// The new `status` of a Queue; nullopt: as it is. `groups`: those the snapshot was made of.
 std::optional<json::object> queue_status(const json::object& queue, const Snapshot& snapshot,
-                                         std::span<const json::object* const> groups, Time now);
+                                         std::span<const GroupSeen* const> groups, Time now);
 
 }  // namespace trainyard::sched

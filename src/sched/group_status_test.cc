@@ -21,7 +21,8 @@ struct Stage {
   std::string status = "{}";
   int cpus = 8;
 
-  json::object group;
+  json::object group{};
+  GroupSeen group_seen{};
   std::vector<PodSeen> seen;
   Snapshot snapshot;
   Decisions decisions;
@@ -39,8 +40,10 @@ struct Stage {
         cpus));
     Documents documents;
     for (const PodSeen& one : seen) documents.pods.push_back(&one);
-    documents.nodes = {&node};
-    documents.groups = {&group};
+    NodeSeen node_seen = see_node(node);
+    group_seen = see_group(group);
+    documents.nodes = {&node_seen};
+    documents.groups = {&group_seen};
     snapshot = assemble(documents, shapes, {});
     decisions = schedule(snapshot.cluster, snapshot.gangs, {}, now);
     return group_status(group, snapshot, 0, verdicts_of(snapshot, decisions)[0], now);
@@ -162,7 +165,7 @@ TEST(GroupStatus, SaysWhyAndOnlyOnce) {
 TEST(QueueStatus, BothGroups) {
   Stage stage{"scheduling.volcano.sh/v1beta1", "rr", R"({"phase": "Running"})"};
   stage.run();
-  std::vector<const json::object*> groups = {&stage.group};
+  std::vector<const GroupSeen*> groups = {&stage.group_seen};
   json::object queue =
       object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "metadata": {"name": "default"}})");
   json::object status = queue_status(queue, stage.snapshot, groups, kNow).value();
