@@ -103,17 +103,21 @@ Result<FoundJob> find_job(const Cluster& cluster, std::string_view word) {
   Result<JobName> wanted = read_job_name(word);
   if (!wanted.ok()) return wanted.error();
   std::vector<FoundJob> found;
+  std::optional<Error> forbidden;
   for (const dialect::Dialect& dialect : all_dialects()) {
     if (wanted->dialect != nullptr && wanted->dialect != &dialect) continue;
     Result<client::Object> object = client::get(cluster.client, dialect.resource, cluster.ns, wanted->name);
     if (object.ok()) {
       found.push_back({&dialect, *object});
+    } else if (object.error().kind == ErrorKind::kForbidden) {
+      forbidden = object.error();  // of a kind that may not be the one that is meant
     } else if (object.error().kind != ErrorKind::kNotFound) {
       return object.error();
     }
   }
   if (found.size() > 1) return ambiguous(wanted->name, found);
   if (found.size() == 1) return found.front();
+  if (forbidden) return *forbidden;
   return Error{ErrorKind::kNotFound,
                fmt::format("there is no {} '{}' in namespace {} of {}{}",
                            wanted->dialect == nullptr ? "training job" : wanted->dialect->resource.kind,
@@ -123,6 +127,8 @@ Result<FoundJob> find_job(const Cluster& cluster, std::string_view word) {
 Result<std::vector<FoundJob>> list_jobs(const Cluster& cluster, const dialect::Dialect* only,
                                         const kube::LabelSelector& labels) {
   std::vector<FoundJob> all;
+  std::optional<Error> forbidden;
+  bool allowed = false;
   for (const dialect::Dialect& dialect : all_dialects()) {
     if (only != nullptr && only != &dialect) continue;
     kube::List query;
@@ -130,9 +136,15 @@ Result<std::vector<FoundJob>> list_jobs(const Cluster& cluster, const dialect::D
     Result<client::Reply> listed =
         client::list(cluster.client, dialect.resource, namespace_asked(cluster), query);
     if (!listed.ok() && listed.error().kind == ErrorKind::kNotFound && only == nullptr) continue;
+    if (!listed.ok() && listed.error().kind == ErrorKind::kForbidden) {
+      forbidden = listed.error();
+      continue;
+    }
     if (!listed.ok()) return listed.error();
+    allowed = true;
     for (const client::Object& object : listed->items) all.push_back({&dialect, object});
   }
+  if (forbidden && !allowed) return *forbidden;
   // order: namespace, kind as in all_dialects(), name
   std::stable_sort(all.begin(), all.end(), [](const FoundJob& a, const FoundJob& b) {
     return std::tuple(a.ns(), a.dialect, a.name()) < std::tuple(b.ns(), b.dialect, b.name());

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -172,6 +173,23 @@ spec: {{containers: [{{name: tensorflow, image: i}}]}}
   std::unique_ptr<Cluster> cluster_;
 };
 
+// Lets nobody see some kinds.
+class Forbids final : public client::Client {
+ public:
+  Forbids(client::Client& inner, std::set<std::string> plurals)
+      : inner_(inner), plurals_(std::move(plurals)) {}
+  Result<client::Reply> send(const kube::Request& request) override {
+    if (plurals_.contains(std::string(request.resource.plural))) {
+      return Error{ErrorKind::kForbidden, fmt::format("{} are secret", request.resource.plural)};
+    }
+    return inner_.send(request);
+  }
+
+ private:
+  client::Client& inner_;
+  std::set<std::string> plurals_;
+};
+
 constexpr const char* kRunning =
     "{phase: Running, containerStatuses: [{name: tensorflow, state: {running: {}}, restartCount: 0}]}";
 
@@ -214,6 +232,23 @@ TEST_F(Verbs, GetShowsJobsOfAllKinds) {
   EXPECT_EQ(ambiguous.status, kInputAtFault);
   EXPECT_EQ(ambiguous.err, "'mnist' is the name of several jobs: say which of tfjob/mnist, vcjob/mnist\n");
   EXPECT_THAT(run(GetJobs{{"tfjob/mnits"}}).err, HasSubstr("did you mean 'mnist'?"));
+}
+
+TEST_F(Verbs, KindsThatAreForbiddenDoNotHideTheOthers) {
+  made(kube::kTfJobs, parsed(tfjob("mnist")));
+  auto run_without = [&](std::set<std::string> plurals, const Verb& verb) {
+    Forbids forbids(*client_, std::move(plurals));
+    Cluster cluster{forbids, *watches_, pods_, [] { return kNow; }, "default", false, false, "the test", ""};
+    std::istringstream in;
+    std::ostringstream out;
+    std::ostringstream err;
+    int status = carry_out(verb, cluster, Console{in, out, err});
+    return Ran{status, out.str(), err.str()};
+  };
+  EXPECT_EQ(run_without({"jobs"}, GetJobs{{}, ListForm::kName}).out, "tfjob/mnist\n");
+  EXPECT_EQ(run_without({"jobs"}, GetJobs{{"mnist"}, ListForm::kName}).out, "tfjob/mnist\n");
+  EXPECT_EQ(run_without({"jobs"}, GetJobs{{"other"}}).err, "jobs are secret\n");
+  EXPECT_EQ(run_without({"jobs", "tfjobs", "tensorflowtrainingjobs"}, GetJobs{}).status, kInputAtFault);
 }
 
 TEST_F(Verbs, DescribeTellsPodsAndEvents) {

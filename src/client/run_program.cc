@@ -52,6 +52,8 @@ int start(const Program& program, int out, pid_t& pid) {
   if (!program.reads_terminal) {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   }
+  // Connections of ours are none of its business.
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   int failed = posix_spawnp(&pid, program.command.c_str(), &actions, nullptr, pointers(words).data(),
                             pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
