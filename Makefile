@@ -9,11 +9,13 @@ RELEASE := build/release
 CXX_FILES = $(shell git ls-files '*.cc' '*.h' | grep -v /bad_sample/)
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-sanitizers test-mutants bench fuzz soak format lint build clean help
+.PHONY: run test test-clients test-tensorflow test-sanitizers test-mutants bench fuzz soak format lint build clean help
 
 help:
 	@echo 'make run               install what is missing, build, run a distributed training job to its end (TF=1: with TensorFlow)'
 	@echo 'make test              install what is missing, build, run every test that needs no other toolchain'
+	@echo 'make test-clients      kubectl 1.33, the official Python client and the kubeflow-training SDK against a plane'
+	@echo 'make test-tensorflow   the examples with real TensorFlow'
 	@echo 'make test-sanitizers   the same tests with address and undefined-behaviour sanitizers; the simulator with the thread sanitizer'
 	@echo 'make test-mutants      build the deliberate defects of tests/mutants; the tests must catch each'
 	@echo 'make soak SEEDS=n      simulate n seeds (default $(SEEDS))'
@@ -37,6 +39,18 @@ test:
 	@tools/setup test
 	@tools/build release $(JOBS)
 	@tools/run-tests release $(JOBS)
+
+test-clients:
+	@tools/setup test
+	@echo 'test-clients: builds kubectl from Go modules once (a Go toolchain; some minutes and 2 GB of caches) and installs the Python clients (77 MB).'
+	@tools/build release $(JOBS) trainyard
+	@TRAINYARD=$(CURDIR)/$(RELEASE)/trainyard tests/e2e/clients
+
+test-tensorflow:
+	@tools/setup
+	@echo 'test-tensorflow: installs TensorFlow 2.15 into a virtual environment once (207 MB to download, 1.3 GB on disk).'
+	@tools/build release $(JOBS) trainyard
+	@TRAINYARD=$(CURDIR)/$(RELEASE)/trainyard tests/e2e/tensorflow
 
 test-sanitizers:
 	@tools/setup test
