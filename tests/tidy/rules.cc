@@ -93,8 +93,8 @@ bool looks_like_code(const std::string& comment) {
 }  // namespace
 
 bool in_pure_room(std::string_view path) {
-  return starts_with_any(
-      path, {"src/base/", "src/kube/", "src/model/", "src/dialect/", "src/engine/", "src/sched/", "src/store/"});
+  return starts_with_any(path, {"src/base/", "src/kube/", "src/model/", "src/dialect/", "src/engine/",
+                                "src/sched/", "src/store/"});
 }
 
 void check_banned_words(const SourceFile& file, const SourceText& parts, std::vector<Finding>& findings) {
