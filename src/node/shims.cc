@@ -91,7 +91,10 @@ Shims::Shims(ShimsOptions options) : options_(std::move(options)), epoll_(::epol
   scan();
 }
 
-Shims::~Shims() { reap_starters(); }
+// They leave as soon as they have forked; not waited for they would stay as zombies.
+Shims::~Shims() {
+  for (int pid : starters_) ::waitpid(pid, nullptr, 0);
+}
 
 std::filesystem::path Shims::folder(const ContainerId& id) const {
   return options_.root / id.pod_uid / "containers" / id.container / std::to_string(id.attempt);
