@@ -9,7 +9,7 @@ from kubernetes import client, config, dynamic
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 JOB_KINDS = ("TFJob", "TensorFlowTrainingJob", "Job")
-PATIENCE = 120
+PATIENCE = float(os.environ.get("PATIENCE", "120"))
 GIVEN_BY_THE_SERVER = ("resourceVersion", "uid", "creationTimestamp", "selfLink", "generation")
 
 

@@ -125,6 +125,9 @@ class SeedTest(PlaneCase):
         self.assertEqual(self.pods(), {"mnist-worker-0": "Succeeded"})
 
     def test_volcano_job(self):
+        runtime = self.core.list_node().items[0].status.node_info.container_runtime_version
+        if runtime.startswith("process"):
+            self.skipTest("its script gives every replica port 2222, which plain processes cannot share")
         self.start("volcano-job")
         self.succeeds()
 
