@@ -103,17 +103,35 @@ void PlaneCommands::describe(CLI::App& app) {
   add_data_dir(*down, raw_->plane.data_dir);
   down->add_flag("--leave-running", raw_->leave_running,
                  "Leave the replicas running; the next 'up' takes them over");
+  down->footer(
+      "Replicas are stopped with their grace; their jobs go on with the next 'up'.\n\n"
+      "Examples:\n"
+      "  trainyard down\n"
+      "  trainyard down --leave-running");
   CLI::App* status = app.add_subcommand("status", "Tell whether the embedded plane runs and what it does");
   add_data_dir(*status, raw_->plane.data_dir);
+  status->footer(
+      "Exit status: 0 it is up, 1 it is not.\n\n"
+      "Examples:\n"
+      "  trainyard status");
   CLI::App* pull = app.add_subcommand("pull", "Bring images to this machine (needs skopeo and umoci)");
   add_data_dir(*pull, raw_->plane.data_dir);
   pull->add_option("IMAGE", raw_->images, "An image's name")->required()->type_name("");
+  pull->footer(
+      "Examples:\n"
+      "  trainyard pull tensorflow/tensorflow:2.15.0");
   CLI::App* import = app.add_subcommand("import", "Take a folder or an OCI layout as an image");
   add_data_dir(*import, raw_->plane.data_dir);
   import->add_option("PATH", raw_->paths, "The folder")->required()->expected(1)->type_name("");
   import->add_option("NAME", raw_->name, "What manifests call the image")->required()->type_name("");
+  import->footer(
+      "Examples:\n"
+      "  trainyard import ./rootfs example/trainer:1");
   CLI::App* images = app.add_subcommand("images", "List the images that are here");
   add_data_dir(*images, raw_->plane.data_dir);
+  images->footer(
+      "Examples:\n"
+      "  trainyard images");
   CLI::App* shim = app.add_subcommand("shim", "Watch one container")->group("");
   shim->add_option("PLAN", raw_->name)->required();
 }

@@ -82,7 +82,7 @@ TEST(RunView, ABlockIsAlignedAndFits) {
   seen.progress = Progress{40, "loss", 0.125};
   std::vector<std::string> lines = block_of(seen, {80, 24, false}, kNow);
   ASSERT_EQ(lines.size(), 3u);
-  EXPECT_EQ(lines[0], "TFJob mnist  starting  1m  step 40  loss 0.125");
+  EXPECT_EQ(lines[0], "TFJob mnist  starting  60s  step 40  loss 0.125");
   EXPECT_EQ(lines[1], "  worker-0  running        1x      25s   1.50   300Mi");
   EXPECT_EQ(lines[2], "  worker-1  starting               30s");
 }
@@ -118,7 +118,7 @@ TEST(RunView, TheEndingSaysWhy) {
   seen.restarts = 1;
   seen.why = "worker-0 failed with exit code 3, which is not retried";
   EXPECT_EQ(ending_of(seen),
-            "TFJob mnist failed after 1m15s, with 1 restart: worker-0 failed with exit code 3, which is not "
+            "TFJob mnist failed after 75s, with 1 restart: worker-0 failed with exit code 3, which is not "
             "retried.");
 }
 

@@ -153,6 +153,8 @@ bool Binder::tell(const Placed& placed, const Wait& why, Time now) {
                     {"status", json::object{{"conditions", with_condition(*pod, std::move(condition))}}}};
   Result<client::Object> told = client::patch(client_, kube::kPods, placed.ns,
                                               {placed.pod, kube::PatchKind::kMerge, std::move(body), true});
+  if (told.ok())
+    recorder_.tell(client_, **told, "default-scheduler", {true, "FailedScheduling", why.message}, now);
   return told.ok() || told.error().kind == ErrorKind::kNotFound;
 }
 
