@@ -1,6 +1,6 @@
-// Client: the port through which everything above talks to a Kubernetes API, whatever
-// stands behind it: a store in this process, a server over HTTP, a simulated network.
-// Calls are synchronous; a body is used by one thread at a time.
+// Client: the port through which everything above talks to a Kubernetes API: a store in this process, a
+// server over HTTP, a simulated network. Calls are synchronous. HubClient and HttpClient take calls of any
+// number of threads at once, and the node relies on it; every other body is used by one thread at a time.
 //
 // The kind of an error tells what is known: kUnavailable means that nothing was done,
 // kUnknown that it may or may not have been done.

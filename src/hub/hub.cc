@@ -21,6 +21,8 @@ constexpr std::chrono::seconds kExpiryEvery{60};    // how often events are look
 constexpr std::chrono::seconds kPauseAfterFail{1};  // before the hub's own writes are tried again
 constexpr int kSweepsMax = 1'000;
 constexpr int kMarksKept = 20;
+constexpr kube::Resource kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts", true, false};
+constexpr std::string_view kDefaultAccount = "default";
 
 bool is_write(const kube::Verb& verb) {
   return !std::holds_alternative<kube::Get>(verb) && !std::holds_alternative<kube::List>(verb);
@@ -70,6 +72,8 @@ class Body final : public Hub {
   // Each is called with the lock held; those that take it let go of it while they work.
   void run();
   void housekeep(Steady::time_point now);
+  // Gives each namespace the service account that every one has.
+  void make_accounts(Time now);
   void commit(Lock& lock);
   void answer_ready(Lock& lock);
   void fail(Lock& lock, const Error& error);
@@ -90,6 +94,7 @@ class Body final : public Hub {
   store::Store store_;
   int64_t committed_;
   int64_t told_;                 // to those who watch
+  int64_t equipped_ = 0;         // up to here every namespace has its service account
   std::deque<Waiting> waiting_;  // by what they need, ascending
   Watchers watchers_;
   std::optional<std::string> failed_;
@@ -111,6 +116,7 @@ Result<Done> Body::start() {
     Result<Object> made = store_.create(kube::kNamespaces, "", std::move(body), options_.clock());
     CHECK(made.ok());
   }
+  make_accounts(options_.clock());
   if (store_.revision() > committed_) {
     Result<Done> done = journal_->commit({store_.changes_since(committed_), store_.uids(), std::nullopt});
     if (!done.ok()) return Error{ErrorKind::kUnavailable, done.error().message};
@@ -247,8 +253,27 @@ void Body::housekeep(Steady::time_point now) {
   }
   for (int sweep = 0; sweep < kSweepsMax && store_.collect_garbage(time) > 0; ++sweep) {
   }
+  make_accounts(time);
   if (durable_) return;
   if (std::optional<int64_t> revision = compactable()) store_.compact(*revision);
+}
+
+void Body::make_accounts(Time now) {
+  auto is_same = [&](const kube::Resource& resource) {
+    Result<std::vector<store::WatchEvent>> events = store_.events_since(resource, equipped_);
+    return events.ok() && events->empty();
+  };
+  std::vector<Object> homes;
+  if (!is_same(kube::kNamespaces) || !is_same(kServiceAccounts)) {
+    homes = store_.list(kube::kNamespaces, "").value().items;
+  }
+  for (const Object& home : homes) {
+    const std::string_view name = kube::name_of(*home);
+    if (kube::is_deleting(*home) || store_.get(kServiceAccounts, name, kDefaultAccount).ok()) continue;
+    json::object account{{"metadata", json::object{{"name", kube::jview(kDefaultAccount)}}}};
+    (void)store_.create(kServiceAccounts, name, std::move(account), now);
+  }
+  equipped_ = store_.revision();
 }
 
 void Body::commit(Lock& lock) {
@@ -280,6 +305,7 @@ void Body::answer_ready(Lock& lock) {
 
 void Body::fail(Lock& lock, const Error& error) {
   store_.rollback(committed_);
+  equipped_ = std::min(equipped_, committed_);
   if (error.kind == ErrorKind::kUnknown) failed_ = error.message;
   paused_until_ = Steady::now() + kPauseAfterFail;
   std::vector<Waiting> refused;

@@ -76,6 +76,29 @@ TEST(HubTest, TheNamespacesThatAreAlwaysThere) {
   EXPECT_EQ(made.error().message, "namespaces \"nowhere\" not found");
 }
 
+TEST(HubTest, EveryNamespaceHasAServiceAccount) {
+  const kube::Resource accounts{"", "v1", "ServiceAccount", "serviceaccounts", true, false};
+  TempDir folder;
+  for (bool on_disk : {false, true}) {
+    std::unique_ptr<Hub> hub =
+        Hub::open(test_options(on_disk ? folder / "store.db" : std::filesystem::path())).value();
+    auto account = [&](std::string ns) { return hub->call({accounts, std::move(ns), kube::Get{"default"}}); };
+    EXPECT_TRUE(account("default").ok());
+    EXPECT_TRUE(account("kube-system").ok());
+    json::object team{{"metadata", json::object{{"name", "team"}}}};
+    ASSERT_TRUE(hub->call({kube::kNamespaces, "", kube::Create{team}}).ok());
+    Result<Answer> first = account("team");
+    ASSERT_TRUE(first.ok());
+    ASSERT_TRUE(hub->call({accounts, "team", kube::Delete{"default", {}}}).ok());
+    Result<Answer> second = account("team");
+    ASSERT_TRUE(second.ok());
+    EXPECT_NE(kube::uid_of(*first->object), kube::uid_of(*second->object));
+    ASSERT_TRUE(hub->call({kube::kNamespaces, "", kube::Delete{"team", {}}}).ok());
+    EXPECT_FALSE(hub->call({kube::kNamespaces, "", kube::Get{"team"}}).ok());
+    EXPECT_EQ(hub->call({accounts, "", kube::List{}})->items.size(), 4u);
+  }
+}
+
 TEST(HubTest, AWriteIsAnsweredAfterItsCommitAndNoReaderIsAheadOfIt) {
   auto disk = std::make_shared<Disk>();
   std::unique_ptr<Hub> hub = open_fake(disk);
@@ -175,7 +198,7 @@ TEST(HubTest, WritesThatComeTogetherShareACommit) {
   disk->hold(false);
   hub.reset();  // waits for what was submitted
   EXPECT_EQ(answered, 51);
-  EXPECT_EQ(disk->rows.size(), 4u + 51u);
+  EXPECT_EQ(disk->rows.size(), 4u + 4u + 51u) << "namespaces, their accounts and what was written";
 }
 
 TEST(HubTest, GarbageIsCollectedBeforeTheAnswer) {
