@@ -125,6 +125,13 @@ void Handler::review(const CallRef& call) {
   if (auto* status = std::get_if<Status>(&body)) return refuse(call, *status);
   json::object& object = std::get<ObjectBody>(body).object;
   if (auto wrong = fit_to_path(call->api->resource, call->path.ns, "", object)) return refuse(call, *wrong);
+  if (call->api->resource.kind == "Binding") {
+    call->api = registry_.find("", "v1", "pods");
+    call->path.plural = "pods";
+    call->path.name = kube::name_of(object);
+    call->path.subresource = "binding";
+    return handle_resource(call);
+  }
   auto find_user = [&](std::string_view token) { return gate_.tokens().user_of(token, call->now); };
   Result<json::object> answered =
       answer_review(*call->api, std::move(object), call->user, find_user, call->now);

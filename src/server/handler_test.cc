@@ -193,8 +193,89 @@ TEST_F(HandlerTest, EventsHaveTwoFaces) {
   EXPECT_EQ(call("POST", other, R"({"metadata":{"name":"f"},"regarding":{"name":"q"},"note":"n"})").status,
             201);
   EXPECT_EQ(text(call("GET", core + "/f"), {"involvedObject", "name"}), "q");
+  EXPECT_EQ(
+      call("PATCH", other + "/f?fieldValidation=Strict", R"({"note":"o"})", "application/merge-patch+json")
+          .status,
+      200);
+  EXPECT_EQ(text(call("GET", core + "/f"), {"message"}), "o");
   HttpResponse found = call("GET", core + "?fieldSelector=involvedObject.name%3Dq");
   EXPECT_EQ(object_of(found).at("items").get_array().size(), 1u);
+}
+
+TEST_F(HandlerTest, OldVersionsOfTfJobAreTheSameObjects) {
+  for (std::string version : {"v1beta2", "v1beta1", "v1alpha2"}) {
+    std::string old = "kubeflow.org/" + version;
+    std::string jobs = "/apis/" + old + "/namespaces/default/tfjobs";
+    std::string newest = "/apis/kubeflow.org/v1/namespaces/default/tfjobs/" + version;
+    std::string body = json::serialize(
+        json::object{{"apiVersion", old},
+                     {"kind", "TFJob"},
+                     {"metadata", json::object{{"name", version}}},
+                     {"spec", json::object{{"cleanPodPolicy", "All"}, {"tfReplicaSpecs", json::object{}}}}});
+    HttpResponse made = call("POST", jobs + "?fieldValidation=Strict", body);
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(text(made, {"apiVersion"}), old);
+    EXPECT_EQ(text(call("GET", newest), {"apiVersion"}), "kubeflow.org/v1");
+    EXPECT_EQ(text(call("GET", newest), {"spec", "cleanPodPolicy"}), "All");
+    EXPECT_EQ(text(call("GET", jobs + "/" + version), {"apiVersion"}), old);
+    HttpResponse list = call("GET", jobs);
+    EXPECT_EQ(text(list, {"apiVersion"}), old);
+    const json::object all = object_of(list);
+    for (const json::value& each : all.at("items").get_array()) {
+      EXPECT_EQ(kube::text_at(each.get_object(), {"apiVersion"}), old);
+    }
+    EXPECT_EQ(text(call("GET", jobs, "", "", "application/json;as=Table;v=v1;g=meta.k8s.io"), {"kind"}),
+              "Table");
+    EXPECT_EQ(call("POST", jobs, R"({"apiVersion":"kubeflow.org/v1","metadata":{"name":"z"}})").status, 400);
+    EXPECT_EQ(call("PUT", jobs + "/" + version, body).status, 200);
+    EXPECT_EQ(text(call("GET", newest), {"apiVersion"}), "kubeflow.org/v1");
+  }
+}
+
+TEST_F(HandlerTest, OldVersionsOfTfJobArePatched) {
+  std::string jobs = "/apis/kubeflow.org/v1beta1/namespaces/default/tfjobs/j";
+  std::string newest = "/apis/kubeflow.org/v1/namespaces/default/tfjobs/j";
+  HttpResponse applied = call("PATCH", jobs + "?fieldManager=me&fieldValidation=Strict",
+                              "{apiVersion: kubeflow.org/v1beta1, kind: TFJob, spec: {backoffLimit: 1}}",
+                              "application/apply-patch+yaml");
+  ASSERT_EQ(applied.status, 201) << applied.body;
+  EXPECT_EQ(text(applied, {"apiVersion"}), "kubeflow.org/v1beta1");
+  struct Case {
+    const char* type;
+    const char* patch;
+  };
+  const Case kCases[] = {
+      {"application/merge-patch+json", R"({"apiVersion":"kubeflow.org/v1beta1","spec":{"backoffLimit":2}})"},
+      {"application/json-patch+json", R"([{"op":"test","path":"/apiVersion","value":"kubeflow.org/v1beta1"},
+                                          {"op":"replace","path":"/spec/backoffLimit","value":3}])"},
+      {"application/apply-patch+yaml",
+       "{apiVersion: kubeflow.org/v1beta1, kind: TFJob, spec: {backoffLimit: 4}}"},
+  };
+  int64_t expected = 2;
+  for (const Case& c : kCases) {
+    HttpResponse patched = call("PATCH", jobs + "?fieldManager=me&force=true", c.patch, c.type);
+    EXPECT_EQ(patched.status, 200) << c.type << patched.body;
+    EXPECT_EQ(text(patched, {"apiVersion"}), "kubeflow.org/v1beta1") << c.type;
+    HttpResponse stored = call("GET", newest);
+    EXPECT_EQ(kube::int_at(object_of(stored), {"spec", "backoffLimit"}), expected++) << c.type;
+    EXPECT_EQ(text(stored, {"apiVersion"}), "kubeflow.org/v1") << c.type;
+  }
+  HttpResponse status = call("GET", jobs + "/status");
+  EXPECT_EQ(text(status, {"apiVersion"}), "kubeflow.org/v1beta1");
+  Outcome watch = ask("GET", "/apis/kubeflow.org/v1beta1/tfjobs?watch=true");
+  ASSERT_TRUE(std::holds_alternative<StreamResponse>(watch));
+  Stream& stream = *std::get<StreamResponse>(watch).stream;
+  auto told = std::make_shared<std::promise<void>>();
+  auto once = std::make_shared<std::once_flag>();
+  stream.on_ready([told, once] { std::call_once(*once, [&] { told->set_value(); }); });
+  std::string lines;
+  stream.pull(lines);
+  if (lines.empty()) {
+    ASSERT_EQ(told->get_future().wait_for(std::chrono::seconds(kPatienceSeconds)), std::future_status::ready);
+    stream.pull(lines);
+  }
+  EXPECT_TRUE(lines.starts_with(R"({"type":"ADDED")")) << lines;
+  EXPECT_NE(lines.find(R"("apiVersion":"kubeflow.org/v1beta1")"), std::string::npos) << lines;
 }
 
 TEST_F(HandlerTest, Subresources) {
@@ -206,6 +287,14 @@ TEST_F(HandlerTest, Subresources) {
   EXPECT_EQ(call("POST", pods + "/p/binding", R"({"target":{"name":"n"}})").status, 201);
   EXPECT_EQ(text(call("GET", pods + "/p"), {"spec", "nodeName"}), "n");
   EXPECT_EQ(call("POST", pods + "/p/binding", R"({"target":{"name":"m"}})").status, 409);
+  std::string bindings = "/api/v1/namespaces/default/bindings";
+  call("POST", pods, pod_text("q"));
+  EXPECT_EQ(call("POST", bindings, R"({"metadata":{"name":"q"},"target":{"kind":"Node","name":"n"}})").status,
+            201);
+  EXPECT_EQ(text(call("GET", pods + "/q"), {"spec", "nodeName"}), "n");
+  EXPECT_EQ(call("POST", bindings, R"({"metadata":{"name":"q"},"target":{"name":"m"}})").status, 409);
+  EXPECT_EQ(call("POST", bindings, R"({"metadata":{"name":"none"},"target":{"name":"n"}})").status, 404);
+  EXPECT_EQ(call("GET", bindings).status, 405);
   EXPECT_EQ(call("POST", pods + "/p/eviction", R"({"metadata":{"name":"p"}})").status, 201);
   EXPECT_NE(text(call("GET", pods + "/p"), {"metadata", "deletionTimestamp"}), "");
   std::string jobs = "/apis/kubeflow.org/v1/namespaces/default/tfjobs";
@@ -229,6 +318,8 @@ TEST_F(HandlerTest, AccountsGetTokensThatWork) {
       call("POST", "/apis/authentication.k8s.io/v1/tokenreviews", json::serialize(review));
   EXPECT_EQ(text(reviewed, {"status", "user", "username"}), "system:serviceaccount:default:s");
   EXPECT_EQ(call("POST", accounts + "/s/token", R"({"spec":{"expirationSeconds":1}})").status, 422);
+  EXPECT_EQ(call("POST", accounts + "/default/token", R"({"spec":{}})").status, 201)
+      << "every namespace has this one";
 }
 
 TEST_F(HandlerTest, Usage) {
@@ -237,6 +328,14 @@ TEST_F(HandlerTest, Usage) {
   EXPECT_EQ(text(pods, {"kind"}), "PodMetricsList");
   json::object first = object_of(pods).at("items").get_array().at(0).get_object();
   EXPECT_EQ(kube::text_at(first, {"metadata", "name"}), "p");
+  EXPECT_EQ(first.at("containers").get_array().size(), 1u);
+  pods_.used = {{"lost", {0, -1024}}, {"c", {0, 1 << 20}}, {"new", {0, 0}}};
+  HttpResponse one = call("GET", "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/p");
+  const json::object shown = object_of(one);
+  ASSERT_EQ(shown.at("containers").get_array().size(), 1u) << "what is not known is left out";
+  EXPECT_EQ(kube::text_at(shown.at("containers").get_array().at(0).get_object(), {"name"}), "c");
+  pods_.used = {{"c", {-5, 1 << 20}}};
+  EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/p").status, 404);
   HttpResponse node = call("GET", "/apis/metrics.k8s.io/v1beta1/nodes/trainyard");
   EXPECT_EQ(text(node, {"usage", "cpu"}), "1500000000n");
   EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/nodes/other").status, 404);
@@ -256,6 +355,16 @@ TEST_F(HandlerTest, LogsAreStreams) {
   EXPECT_EQ(call("GET", std::string(kPodsPath) + "/none/log").status, 404);
   pods_.log_error = Error{ErrorKind::kInvalid, "container \"c\" in pod \"p\" is waiting to start"};
   EXPECT_EQ(call("GET", std::string(kPodsPath) + "/p/log").status, 400);
+  // Nobody has given it to a node, so no node knows it.
+  pods_.log_error = Error{ErrorKind::kNotFound, "container \"c\" in pod \"p\" not found"};
+  HttpResponse early = call("GET", std::string(kPodsPath) + "/p/log");
+  EXPECT_EQ(early.status, 400);
+  EXPECT_EQ(HandlerTest::text(early, {"reason"}), "BadRequest");
+  EXPECT_EQ(HandlerTest::text(early, {"message"}),
+            "container \"c\" in pod \"p\" is waiting to start: ContainerCreating");
+  call("PATCH", std::string(kPodsPath) + "/p/status", R"({"status":{"phase":"Failed"}})",
+       "application/merge-patch+json");
+  EXPECT_EQ(call("GET", std::string(kPodsPath) + "/p/log").status, 404);
 }
 
 TEST_F(HandlerTest, ATunnelNeedsAWebSocketOfOurs) {

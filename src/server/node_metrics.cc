@@ -17,6 +17,11 @@ json::object quantities(const Usage& usage) {
 
 constexpr std::string_view kWindow = "10s";
 
+// What runs has memory: nothing, or less, means that it could not be measured.
+bool is_measured(const ContainerUsage& one) {
+  return one.usage.memory_bytes > 0 && one.usage.cpu_nanocores >= 0;
+}
+
 }  // namespace
 
 json::object pod_metrics(const json::object& pod, std::string_view api_version,
@@ -87,6 +92,7 @@ void NodeMetrics::answer_pods(const CallRef& call, const std::vector<hub::Object
   std::vector<ObjectRef> items;
   for (const hub::Object& pod : all) {
     std::vector<ContainerUsage> usage = pods_->usage(std::string(kube::uid_of(*pod)));
+    std::erase_if(usage, [](const ContainerUsage& one) { return !is_measured(one); });
     if (usage.empty()) continue;
     items.push_back(std::make_shared<const json::object>(
         pod_metrics(*pod, call->api->resource.api_version(), usage, call->now)));

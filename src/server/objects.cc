@@ -43,6 +43,19 @@ json::object stored_form(const ApiResource& api, json::object body) {
   return body;
 }
 
+// A patch of the object as it is shown, as one of the object as the hub keeps it.
+json::value stored_patch(const ApiResource& api, kube::PatchKind kind, json::value patch) {
+  std::string shown = api.resource.api_version();
+  if (shown == api.storage.api_version()) return patch;
+  if (kind != kube::PatchKind::kJson) return stored_form(api, std::move(patch.get_object()));
+  for (json::value& step : patch.get_array()) {
+    json::object* operation = step.if_object();
+    if (operation == nullptr || kube::text_at(*operation, {"path"}) != "/apiVersion") continue;
+    if (kube::text_at(*operation, {"value"}) == shown) (*operation)["value"] = api.storage.api_version();
+  }
+  return patch;
+}
+
 // Whether the object that a deletion answered with is no more.
 bool is_gone(const json::object& object) {
   return !kube::is_deleting(object) || store::is_ready_to_go(object);
@@ -236,14 +249,14 @@ void Objects::patch(const CallRef& call, bool status) {
   if (apply) {
     auto wrong = fit_to_path(call->api->resource, call->path.ns, call->path.name, body.patch.get_object());
     if (wrong) return refuse(call, *wrong);
-    body.patch = stored_form(*call->api, std::move(body.patch.get_object()));
   }
   if (apply || body.kind == kube::PatchKind::kMerge) {
     auto wrong =
         check_fields(call, body.patch.get_object(), std::move(body.duplicates), options->field_validation);
     if (wrong) return refuse(call, *wrong);
   }
-  kube::Patch verb{call->path.name, body.kind, std::move(body.patch), status};
+  kube::Patch verb{call->path.name, body.kind, stored_patch(*call->api, body.kind, std::move(body.patch)),
+                   status};
   ask(call, std::move(verb), std::move(options).value(), [](const CallRef& call, const hub::Answer& answer) {
     answer_object(call, answer.object, answer.created ? 201 : 200);
   });

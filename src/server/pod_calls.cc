@@ -30,6 +30,17 @@ Status pod_status(const CallRef& call, const Error& error) {
   return status_of(error, call->api->resource, call->path.name);
 }
 
+// The node does not know every pod: those that it has not been given have no containers yet.
+bool is_not_begun(const json::object& pod, const Error& error) {
+  std::string_view phase = kube::text_at(pod, {"status", "phase"});
+  return error.kind == ErrorKind::kNotFound && (phase == "Pending" || phase.empty());
+}
+
+Status waiting_to_start(const PodRef& pod) {
+  return bad_request(fmt::format("container \"{}\" in pod \"{}\" is waiting to start: ContainerCreating",
+                                 pod.container, pod.name));
+}
+
 // Why a request that wants a tunnel cannot have one; nullopt when it is a WebSocket.
 std::optional<Status> check_websocket(const CallRef& call) {
   if (call->request.websocket) return std::nullopt;
@@ -72,7 +83,9 @@ void PodCalls::log(const CallRef& call) {
     const json::object& pod = *answered.object;
     Result<std::string> container = container_of(pod, call->query().get("container"));
     if (!container.ok()) return refuse(call, bad_request(container.error().message));
-    Result<std::unique_ptr<LogReader>> reader = pods_->logs(ref_of(pod, *container), query);
+    PodRef ref = ref_of(pod, *container);
+    Result<std::unique_ptr<LogReader>> reader = pods_->logs(ref, query);
+    if (!reader.ok() && is_not_begun(pod, reader.error())) return refuse(call, waiting_to_start(ref));
     if (!reader.ok()) return refuse(call, pod_status(call, reader.error()));
     call->respond(StreamResponse{.content_type = "text/plain; charset=utf-8",
                                  .stream = log_stream(std::move(reader).value())});

@@ -63,6 +63,7 @@ constexpr Row kReviews[] = {
     {"authorization.k8s.io", "v1", "LocalSubjectAccessReview", "localsubjectaccessreviews", kNs},
     {"authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", kCluster},
     {"authentication.k8s.io", "v1", "TokenReview", "tokenreviews", kCluster},
+    {"", "v1", "Binding", "bindings", kNs},  // names its pod; the same as POST pods/NAME/binding
 };
 
 constexpr Row kMetrics[] = {
@@ -84,6 +85,9 @@ constexpr Row kJobKinds[] = {
     {"scheduler.tensorstack.dev", "v1beta1", "Queue", "queues", kNs, "q", "", "status"},
     {"tensorstack.dev", "v1beta1", "TensorBoard", "tensorboards", kNs, "tb", "all", "status"},
 };
+
+// Older versions of TFJob, stored as v1: what was written for them reads the same there.
+constexpr std::string_view kOldTfJobs[] = {"v1beta2", "v1beta1", "v1alpha2"};
 
 struct ColumnRow {
   std::string_view group;
@@ -238,6 +242,12 @@ std::vector<std::unique_ptr<ApiResource>> built_in_resources() {
     all.back()->verbs = {"get", "list"};
   }
   for (const Row& row : kJobKinds) all.push_back(entry_of(row));
+  for (std::string_view version : kOldTfJobs) {
+    Row row = kJobKinds[0];
+    row.version = version;
+    all.push_back(entry_of(row));
+    all.back()->storage = kube::kTfJobs;
+  }
   return all;
 }
 

@@ -61,6 +61,19 @@ TEST(Registry, BothKindsOfEventsAreStoredAsOne) {
   EXPECT_EQ(registry.find("", "v1", "events")->storage, kube::kEvents);
 }
 
+TEST(Registry, OldVersionsOfTfJobAreStoredAsTheNewest) {
+  Registry registry;
+  std::vector<std::string_view> versions;
+  for (const ApiResource* each : registry.all()) {
+    if (each->resource.group != "kubeflow.org") continue;
+    versions.push_back(each->resource.version);
+    EXPECT_EQ(each->storage, kube::kTfJobs);
+    EXPECT_EQ(each->columns.size(), 2u);
+    EXPECT_NE(each->subresource("scale"), nullptr);
+  }
+  EXPECT_EQ(versions, (std::vector<std::string_view>{"v1", "v1beta2", "v1beta1", "v1alpha2"}));
+}
+
 TEST(Registry, PutsPodsBeforeTheirMetrics) {
   Registry registry;
   std::vector<const ApiResource*> all = registry.all();
@@ -109,7 +122,7 @@ TEST(Registry, KeepsItsOwnKindsWhenTheirCrdIsInstalled) {
   spec["names"] = json::object{{"plural", "tfjobs"}, {"kind", "TFJob"}};
   ASSERT_TRUE(registry.put_crd(body).ok());
   EXPECT_FALSE(registry.find("kubeflow.org", "v1", "tfjobs")->from_crd);
-  EXPECT_TRUE(registry.find("kubeflow.org", "v1beta1", "tfjobs")->from_crd);
+  EXPECT_FALSE(registry.find("kubeflow.org", "v1beta1", "tfjobs")->from_crd);
   registry.remove_crd("tfjobs.kubeflow.org");
   EXPECT_NE(registry.find("kubeflow.org", "v1", "tfjobs"), nullptr);
 }

@@ -57,6 +57,16 @@ type ReplicaStatus | How many replicas of a role do what.
 - labelSelector LabelSelector | Old form of selector.
 - selector string | Labels that the pods are found by.
 
+package org.kubeflow.v1beta2
+type TFJob kind kubeflow.org/v1beta2 | An older version of TFJob with the fields of v1.
+- < org.kubeflow.v1.TFJob
+package org.kubeflow.v1beta1
+type TFJob kind kubeflow.org/v1beta1 | An older version of TFJob with the fields of v1.
+- < org.kubeflow.v1.TFJob
+package org.kubeflow.v1alpha2
+type TFJob kind kubeflow.org/v1alpha2 | An older version of TFJob with the fields of v1.
+- < org.kubeflow.v1.TFJob
+
 package dev.tensorstack.batch.v1beta1
 type TensorFlowTrainingJob kind batch.tensorstack.dev/v1beta1 | A TensorFlow training job of the T9k platform.
 - metadata ObjectMeta | Name, namespace, labels and the rest that every object has.

@@ -165,7 +165,8 @@ class Parser {
       auto found = schemas_.types.find(fmt::format("{}.{}", in, name));
       if (found != schemas_.types.end()) return &found->second;
     }
-    return nullptr;
+    auto found = schemas_.types.find(name);
+    return found == schemas_.types.end() ? nullptr : &found->second;
   }
 
   Schemas schemas_;

@@ -9,7 +9,7 @@
 //
 // A name that ends in "!" must be there. Types: string int32 int64 bool double bytes time
 // microtime duration quantity intorstring stringlist raw, or the name of a type of the same
-// package, of meta/v1 or of core/v1; "[]T" is a list, "{}T" a map from text, and "*T" is told
+// package, of meta/v1 or of core/v1, or a full name; "[]T" is a list, "{}T" a map from text, and "*T" is told
 // apart from its zero value. After the type "~key" is a list merged by that key, "~" one
 // merged as a set, "retainkeys" the strategy of that name.
 #pragma once

@@ -159,7 +159,7 @@ class FakePods final : public PodAccess {
     return std::move(near);
   }
 
-  std::vector<ContainerUsage> usage(const std::string&) override { return {{"c", {250'000'000, 1 << 20}}}; }
+  std::vector<ContainerUsage> usage(const std::string&) override { return used; }
   Usage node_usage() override { return {1'500'000'000, 1 << 30}; }
 
   // Waits until `is_so`, called under the lock.
@@ -173,6 +173,7 @@ class FakePods final : public PodAccess {
     log_ended = ended;
   }
 
+  std::vector<ContainerUsage> used{{"c", {250'000'000, 1 << 20}}};
   std::string log;
   bool log_ended = false;
   std::optional<Error> log_error;
