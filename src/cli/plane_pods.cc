@@ -41,6 +41,7 @@ class Session final : public server::ExecSession {
       while (::poll(waits, 2, -1) < 0 && errno == EINTR) {
       }
       if (waits[1].revents != 0) return;
+      if (Result<bool> begun = process_->begun(); !begun.ok()) return told(begun.error());
       std::optional<int> code = process_->exit_code();
       told(code ? Result<int>(*code) : Error{ErrorKind::kUnknown, "the command ended, nobody knows how"});
     });

@@ -1,7 +1,10 @@
 #include "node/node.h"
 
+#include <poll.h>
+
 #include <algorithm>
 
+#include "kube/access.h"
 #include "kube/meta.h"
 #include "node/files.h"
 #include "node/node_agent.h"
@@ -12,8 +15,41 @@ namespace trainyard::node {
 namespace {
 
 const Error kNotRunning{ErrorKind::kUnavailable, "the node does not run"};
+constexpr Duration kExecPatience{10'000};
+
+// Until the command has begun or never will, so that nobody takes a runtime's words for it.
+void await_begin(ExecProcess& process) {
+  for (int waited = 0; waited < kExecPatience.count(); waited += 5) {
+    Result<bool> begun = process.begun();
+    if (!begun.ok() || *begun) return;
+    pollfd wait{process.exited.get(), POLLIN, 0};
+    ::poll(&wait, 1, 5);
+  }
+}
 
 }  // namespace
+
+LogKnowledge Node::Agent::log_knowledge(const PodRef& pod) {
+  LogKnowledge known;
+  for (const ContainerStatus& status : runtime_.list()) {
+    if (status.id.pod_uid != pod.uid || status.id.container != pod.container) continue;
+    known.attempt = std::max(known.attempt.value_or(0), status.id.attempt);
+  }
+  Object object = streams_[0].cache.find(pod.ns, pod.name);
+  bool here = object != nullptr && (pod.uid.empty() || kube::uid_of(*object) == pod.uid) &&
+              find_container(*object, pod.container) != nullptr;
+  if (!here) return known;
+  known.waits_for = "ContainerCreating";
+  for (std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+    const json::array* statuses = kube::array_at(*object, {"status", list});
+    for (const json::value& entry : statuses != nullptr ? *statuses : json::array{}) {
+      if (!entry.is_object() || kube::text_at(entry.get_object(), {"name"}) != pod.container) continue;
+      std::string_view reason = kube::text_at(entry.get_object(), {"state", "waiting", "reason"});
+      if (!reason.empty()) known.waits_for = reason;
+    }
+  }
+  return known;
+}
 
 Result<ContainerId> Node::Agent::running_container(const PodRef& pod) {
   for (const ContainerStatus& status : runtime_.list()) {
@@ -106,6 +142,11 @@ Result<std::unique_ptr<LogReader>> Node::logs(const PodRef& pod, const LogQuery&
     if (log.pod_uid == which.uid) which.container = log.container;
   }
   std::vector<int> attempts = folder.attempts(which.ns, which.name, which.uid, which.container);
+  LogKnowledge known = agent_->ask<LogKnowledge>([this, which] { return agent_->log_knowledge(which); }, {});
+  // It has been started and its log is not begun: an empty one.
+  if (known.attempt && (attempts.empty() || attempts.back() < *known.attempt)) {
+    attempts.push_back(*known.attempt);
+  }
   if (query.previous && !attempts.empty()) {
     // While a container waits for its restart, the one that ended last is the previous one.
     bool waits = agent_->ask<bool>(
@@ -114,6 +155,10 @@ Result<std::unique_ptr<LogReader>> Node::logs(const PodRef& pod, const LogQuery&
         },
         false);
     if (!waits) attempts.pop_back();
+  }
+  if (attempts.empty() && !query.previous && !known.waits_for.empty()) {
+    return Error{ErrorKind::kInvalid, fmt::format("container \"{}\" in pod \"{}\" is waiting to start: {}",
+                                                  pod.container, pod.name, known.waits_for)};
   }
   if (attempts.empty()) {
     std::string what = query.previous ? "previous terminated container" : "container";
@@ -134,13 +179,16 @@ Result<std::unique_ptr<LogReader>> Node::logs(const PodRef& pod, const LogQuery&
 
 Result<std::unique_ptr<ExecProcess>> Node::exec(const PodRef& pod, const ExecPlan& plan) {
   using Answer = Result<std::unique_ptr<ExecProcess>>;
-  return agent_->ask<Answer>(
+  Answer process = agent_->ask<Answer>(
       [this, pod, plan]() -> Answer {
         Result<ContainerId> id = agent_->running_container(pod);
         if (!id.ok()) return id.error();
         return agent_->runtime().exec(*id, plan);
       },
       kNotRunning);
+  // Not on the node's thread: it has more to do.
+  if (process.ok()) await_begin(*process.value());
+  return process;
 }
 
 Result<Fd> Node::connect(const PodRef& pod, int port) {

@@ -71,8 +71,10 @@ class Node {
   // What of this pod the runtime would not honour, in words. Asks for no object.
   std::vector<std::string> cannot_honour(const json::object& pod);
 
+  // Of a container that has just been started the log is empty and can be followed. kInvalid
+  // while it has not been; kNotFound when nobody knows it.
   Result<std::unique_ptr<LogReader>> logs(const PodRef& pod, const LogQuery& query);
-  // An empty command attaches.
+  // An empty command attaches. It has begun, or begun() says why it never will.
   Result<std::unique_ptr<ExecProcess>> exec(const PodRef& pod, const ExecPlan& plan);
   Result<Fd> connect(const PodRef& pod, int port);
   // By container, of those that run.

@@ -1,6 +1,7 @@
 #include "node/node_agent.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -101,6 +102,10 @@ void Node::Agent::run() {
     runs_ = false;
     unanswered.swap(tasks_);
     if (keep_pods_) return;
+  }
+  // All at once first: then none is waited for alone.
+  for (const ContainerStatus& status : runtime_.list()) {
+    if (status.phase == ContainerPhase::kRunning) (void)runtime_.signal(status.id, SIGKILL).ok();
   }
   for (const std::string& uid : runtime_.pods()) (void)runtime_.destroy(uid).ok();
 }

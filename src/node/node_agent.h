@@ -23,6 +23,12 @@
 
 namespace trainyard::node {
 
+// What is known of a container whose log is asked for.
+struct LogKnowledge {
+  std::optional<int> attempt;  // the last that was started and is remembered
+  std::string waits_for;       // while it has not: why; "" when nobody knows such a container
+};
+
 class Node::Agent {
  public:
   Agent(NodeOptions options, client::Client& client, client::WatchSource& watches, Runtime& runtime);
@@ -41,6 +47,7 @@ class Node::Agent {
   Runtime& runtime() { return runtime_; }
   // On the node's thread.
   Result<ContainerId> running_container(const PodRef& pod);
+  LogKnowledge log_knowledge(const PodRef& pod);
   std::map<std::string, UsageRate> usage(const std::string& pod_uid);
   // Whether this attempt has ended and the next one is due.
   bool awaits_restart(const std::string& pod_uid, const std::string& container, int attempt);

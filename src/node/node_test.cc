@@ -342,6 +342,46 @@ TEST_F(NodeTest, FollowsALogToItsEnd) {
   EXPECT_EQ(text, "one\ntwo\n");
 }
 
+TEST_F(NodeTest, ALogThatIsNotBegunIsEmptyAndCanBeFollowed) {
+  std::string uid = create(shell_pod("pod", "sleep 1000"));
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kRunning));
+  std::filesystem::remove_all(folder_.path() / "logs");
+  LogQuery query;
+  for (bool follow : {false, true}) {
+    query.follow = follow;
+    Result<std::unique_ptr<LogReader>> reader = node_->logs({"ns", "pod", uid, "main"}, query);
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    std::string text;
+    EXPECT_EQ(*reader.value()->read(text), follow);
+    EXPECT_EQ(text, "");
+  }
+}
+
+TEST_F(NodeTest, LogsOfWhatHasNotStarted) {
+  json::object unbound = shell_pod("unbound", "exit 0");
+  unbound["spec"].as_object().erase("nodeName");
+  std::string uid = create(std::move(unbound));
+  json::object stuck = shell_pod("stuck", "exit 0");
+  stuck["spec"].at("containers").at(0).as_object()["env"] =
+      json::parse(R"([{"name":"KEY","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}])");
+  std::string stuck_uid = create(std::move(stuck));
+  ASSERT_TRUE(eventually([&] { return main_of("stuck").reason == "CreateContainerConfigError"; }));
+  auto refusal = [&](const PodRef& which) {
+    Result<std::unique_ptr<LogReader>> reader = node_->logs(which, {});
+    return reader.ok() ? Error{ErrorKind::kUnknown, "there is one"} : reader.error();
+  };
+  Error error = refusal({"ns", "unbound", uid, "main"});
+  EXPECT_EQ(error.kind, ErrorKind::kInvalid);
+  EXPECT_EQ(error.message, "container \"main\" in pod \"unbound\" is waiting to start: ContainerCreating");
+  EXPECT_TRUE(eventually([&] {
+    return refusal({"ns", "stuck", stuck_uid, "main"}).message ==
+           "container \"main\" in pod \"stuck\" is waiting to start: CreateContainerConfigError";
+  }));
+  EXPECT_EQ(refusal({"ns", "unbound", uid, "other"}).kind, ErrorKind::kNotFound);
+  EXPECT_EQ(refusal({"ns", "unbound", "another", "main"}).kind, ErrorKind::kNotFound);
+  EXPECT_EQ(refusal({"ns", "nobody", "", "main"}).kind, ErrorKind::kNotFound);
+}
+
 TEST_F(NodeTest, LastWordsOfAFailure) {
   json::object pod = shell_pod("pod", "echo it broke; exit 1");
   pod["spec"].at("containers").at(0).as_object()["terminationMessagePolicy"] = "FallbackToLogsOnError";

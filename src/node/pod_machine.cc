@@ -227,8 +227,8 @@ void PodMachine::drive(std::vector<Part>& parts, const PodView& view, Decision& 
       std::any_of(parts.begin(), parts.end(), [](const Part& p) { return !p.init && !p.ended(); });
   bool init_done = true;
   for (Part& part : parts) {
-    if (part.sidecar && !main_left && part.running()) begin_stop(part, view.now, grace_of(view.pod), "");
-    if (part.running()) drive_running(part, view, decision);
+    if (part.sidecar && !main_left && part.alive()) begin_stop(part, view.now, grace_of(view.pod), "");
+    if (part.alive()) drive_alive(part, view, decision);
     if (part.sidecar && !main_left) continue;
     if (part.init) {
       if (!init_done) continue;
@@ -247,9 +247,10 @@ void PodMachine::drive(std::vector<Part>& parts, const PodView& view, Decision& 
   }
 }
 
-void PodMachine::drive_running(Part& part, const PodView& view, Decision& decision) {
+void PodMachine::drive_alive(Part& part, const PodView& view, Decision& decision) {
   ContainerMemory& memory = *part.memory;
   if (memory.stop) return drive_stop(part, view, decision);
+  if (!part.running()) return;
   if (!memory.post_start_asked) {
     memory.post_start_asked = true;
     const json::object* hook = probe_of(*part.spec, CheckKind::kPostStart);
@@ -356,7 +357,7 @@ void PodMachine::stop_all(std::vector<Part>& parts, const PodView& view, Decisio
     grace = std::max<int64_t>(0, ((end - view.now).count() + 999) / 1000);
   }
   for (Part& part : parts) {
-    if (!part.running()) continue;
+    if (!part.alive()) continue;
     begin_stop(part, view.now, grace, "");
     drive_stop(part, view, decision);
   }
@@ -374,7 +375,7 @@ void PodMachine::check_deadline(const PodView& view, Decision& decision) {
 // Attempts that nobody asks about any more: all but the current and the one before.
 void PodMachine::prune(const std::vector<Part>& parts, const PodView& view, Decision& decision) const {
   for (const ContainerStatus& status : view.containers) {
-    if (status.phase == ContainerPhase::kRunning) continue;
+    if (status.phase != ContainerPhase::kExited) continue;
     for (const Part& part : parts) {
       if (part.name != status.id.container || status.id.attempt >= part.memory->attempt - 1) continue;
       decision.actions.push_back(RemoveContainer{part.name, status.id.attempt});
@@ -384,8 +385,8 @@ void PodMachine::prune(const std::vector<Part>& parts, const PodView& view, Deci
 
 // Whether nothing runs and nothing will be started.
 bool PodMachine::is_over(const std::vector<Part>& parts) const {
-  bool running = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.running(); });
-  if (running) return false;
+  bool alive = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.alive(); });
+  if (alive) return false;
   if (deletion_seen_ || ending_) return true;
   for (const Part& part : parts) {
     // An init container that failed for good ends the pod.
@@ -421,8 +422,8 @@ Decision PodMachine::step(const PodView& view) {
   // What has been told of a pod's end is never told differently.
   const json::object* told = kube::object_at(view.pod, {"status"});
   decision.status = was_terminal ? *told : status_of(all, view);
-  bool running = std::any_of(all.begin(), all.end(), [](const Part& p) { return p.running(); });
-  if (finished_ && !running) {
+  bool alive = std::any_of(all.begin(), all.end(), [](const Part& p) { return p.alive(); });
+  if (finished_ && !alive) {
     decision.actions.push_back(FinishPod{});
     if (deletion_seen_) decision.actions.push_back(DeletePod{});
   }

@@ -160,7 +160,7 @@ class PodMachine {
   void stop_all(std::vector<Part>& parts, const PodView& view, Decision& decision);
   void begin_stop(Part& part, Time now, int64_t grace_seconds, const std::string& why);
   void drive_stop(Part& part, const PodView& view, Decision& decision);
-  void drive_running(Part& part, const PodView& view, Decision& decision);
+  void drive_alive(Part& part, const PodView& view, Decision& decision);
   void judge_probes(Part& part, const PodView& view);
   void drive_probe(Part& part, CheckKind kind, const PodView& view, Decision& decision);
   void prune(const std::vector<Part>& parts, const PodView& view, Decision& decision) const;

@@ -63,6 +63,12 @@ class Life {
       status.finished = now_;
     }
   }
+  void begin(const std::string& name) {
+    for (ContainerStatus& status : containers_) {
+      if (status.id.container == name && status.phase == ContainerPhase::kStarting)
+        status.phase = ContainerPhase::kRunning;
+    }
+  }
   void check(const std::string& name, CheckKind kind, bool ok) {
     machine_.on_check(name, machine_.attempt_of(name), kind, ok, ok ? "" : "no");
   }
@@ -119,6 +125,7 @@ class Life {
   Time now_ = kStart;
   bool prepared_ = false;
   bool starts_fail_ = false;
+  bool starts_last_ = false;  // what is started does not run before begin()
 
  private:
   std::string carry_out(const Action& action) {
@@ -135,7 +142,8 @@ class Life {
                                          now_);
                 return "try " + what.name;
               }
-              containers_.push_back({{"u", what.name, what.attempt}, ContainerPhase::kRunning, now_});
+              ContainerPhase phase = starts_last_ ? ContainerPhase::kStarting : ContainerPhase::kRunning;
+              containers_.push_back({{"u", what.name, what.attempt}, phase, now_});
               machine_.on_started(what.name);
               return "start " + what.name + (what.attempt > 0 ? fmt::format("#{}", what.attempt) : "");
             },
@@ -155,6 +163,28 @@ class Life {
 };
 
 const char* kOne = R"({"restartPolicy":"Never","containers":[{"name":"a"}]})";
+
+TEST(PodMachine, RunsOnlyOnceItsContainerDoes) {
+  Life life(R"({"containers":[{"name":"a","lifecycle":{"postStart":{"exec":{"command":["x"]}}}}]})");
+  life.starts_last_ = true;
+  EXPECT_EQ(life.settle(), "prepare; start a");
+  EXPECT_EQ(life.phase(), "Pending");
+  EXPECT_EQ(life.state("a"), "waiting ContainerCreating 0");
+  life.begin("a");
+  EXPECT_EQ(life.settle(), "PostStart a");
+  EXPECT_EQ(life.phase(), "Running");
+  EXPECT_EQ(life.state("a"), "running 0");
+}
+
+TEST(PodMachine, AContainerOnItsWayIsStoppedToo) {
+  Life life(kOne);
+  life.starts_last_ = true;
+  life.settle();
+  life.remove(30);
+  EXPECT_EQ(life.settle(), "signal a 15");
+  life.end("a", 143, 15);
+  EXPECT_EQ(life.settle(), "finish; delete");
+}
 
 TEST(PodMachine, RunsToTheEnd) {
   Life life(kOne);

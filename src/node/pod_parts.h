@@ -19,11 +19,13 @@ struct PodMachine::Part {
   const ContainerStatus* current = nullptr;   // of memory->attempt
   const ContainerStatus* previous = nullptr;  // of the attempt before
 
+  // It runs or is about to: it must be stopped before the pod can end.
+  bool alive() const { return current != nullptr && current->phase != ContainerPhase::kExited; }
   bool running() const { return current != nullptr && current->phase == ContainerPhase::kRunning; }
   bool ended() const { return current != nullptr && current->phase == ContainerPhase::kExited; }
   bool ended_well() const { return ended() && current->exit_code == 0; }
   // Something of it has run, whatever is next.
-  bool has_run() const { return current != nullptr || previous != nullptr; }
+  bool has_run() const { return running() || ended() || previous != nullptr; }
 };
 
 std::string_view restart_policy_of(const json::object& pod);  // "Always" by default

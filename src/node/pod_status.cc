@@ -89,7 +89,7 @@ static json::object container_status(const ContainerMemory& memory, const json::
   bool running = current != nullptr && current->phase == ContainerPhase::kRunning;
   if (running) {
     state["running"] = json::object{{"startedAt", format_rfc3339(current->started)}};
-  } else if (current != nullptr) {
+  } else if (current != nullptr && current->phase == ContainerPhase::kExited) {
     state = terminated_of(*current, view);
   } else {
     json::object waiting{{"reason", memory.waiting_reason.empty()

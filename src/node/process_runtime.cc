@@ -19,6 +19,11 @@ namespace {
 
 constexpr const char* kPodFile = "pod.json";
 constexpr const char* kPodIp = "127.0.0.1";
+// Where the svc plugin of a Volcano job puts the names of its tasks.
+constexpr std::string_view kVolcanoHosts = "/etc/volcano";
+constexpr const char* kVolcanoWords =
+    "host names from /etc/volcano do not resolve, and tasks share the machine's ports: tasks that find "
+    "each other by them need sandboxes";
 constexpr const char* kLocalPortEnv = "TRAINYARD_LOCAL_PORT";
 
 // TensorFlow listens on every address, so every address must be free.
@@ -49,6 +54,27 @@ void set_env(std::vector<std::pair<std::string, std::string>>& env, const std::s
   env.emplace_back(name, value);
 }
 
+std::string words_about(const std::string& container, const Mount& mount) {
+  if (!is_relocated(mount)) {
+    return fmt::format("container {}: {} is the machine's own, without the volume's size limit", container,
+                       mount.target);
+  }
+  return fmt::format(
+      "container {}: nothing is mounted at {}; paths there are rewritten in its command and "
+      "environment to where the volume's files are{}",
+      container, mount.target, mount.memory ? ", on disk and without its size limit" : "");
+}
+
+// Where it starts, "" for a folder of its own; nullopt when the machine has no such folder.
+// One that lies in a volume can be made.
+std::optional<std::string> working_folder(const ContainerPlan& plan) {
+  std::string here = relocated(plan.working_dir, plan.mounts);
+  bool in_volume = here != plan.working_dir;
+  std::error_code error;
+  if (here.empty() || in_volume || std::filesystem::is_directory(here, error)) return here;
+  return std::nullopt;
+}
+
 // Adds up a process and everything it started.
 void add_usage(int64_t pid, int depth, Usage& usage) {
   constexpr int kDepthMax = 64;
@@ -57,17 +83,18 @@ void add_usage(int64_t pid, int depth, Usage& usage) {
   if (!stat.ok()) return;
   size_t at = stat->rfind(')');
   if (at == std::string::npos) return;
-  // After the name: state is field 3; utime stime cutime cstime are 14 to 17, rss is 24.
+  // After the name and the state comes field 4; utime stime cutime cstime are 14 to 17, rss is 24.
   std::vector<int64_t> fields;
-  for (const char* text = stat->c_str() + at + 3; *text != '\0' && fields.size() < 22;) {
+  constexpr size_t kFields = 21;
+  for (const char* text = stat->c_str() + at + 3; *text != '\0' && fields.size() < kFields;) {
     char* end = nullptr;
     fields.push_back(std::strtoll(text, &end, 10));
     text = end == text ? text + 1 : end;
   }
-  if (fields.size() < 22) return;
-  int64_t ticks = fields[11] + fields[12] + fields[13] + fields[14];
+  if (fields.size() < kFields) return;
+  int64_t ticks = fields[10] + fields[11] + fields[12] + fields[13];
   usage.cpu_nanos_total += ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK));
-  usage.memory_bytes += fields[21] * ::sysconf(_SC_PAGESIZE);
+  usage.memory_bytes += fields[20] * ::sysconf(_SC_PAGESIZE);
   Result<std::string> children = read_whole(fmt::format("/proc/{}/task/{}/children", pid, pid));
   if (!children.ok()) return;
   const char* text = children->c_str();
@@ -103,15 +130,12 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
       say(fmt::format("image {} is not used: plain processes run on the host's own root", plan.image));
     for (const Mount& mount : plan.mounts) {
       if (mount.source == mount.target || mount.source == plan.termination_file) continue;
-      if (mount.memory) {
-        say(fmt::format("container {}: {} is the machine's own, without the volume's size limit", name,
-                        mount.target));
-      } else {
-        say(fmt::format(
-            "container {}: nothing is mounted at {}; paths there are rewritten in its command and "
-            "environment to where the volume's files are",
-            name, mount.target));
-      }
+      say(words_about(name, mount));
+      if (mount.target == kVolcanoHosts) say(kVolcanoWords);
+    }
+    if (!working_folder(plan)) {
+      say(fmt::format("container {}: {} is not on this machine; it starts in a folder of its own", name,
+                      plan.working_dir));
     }
     if (plan.limits.memory_bytes) say(fmt::format("container {}: the memory limit is not enforced", name));
     if (plan.limits.cpu_millis) say(fmt::format("container {}: the CPU limit is not enforced", name));
@@ -189,7 +213,10 @@ Result<ShimPlan> ProcessRuntime::shim_plan(const ContainerPlan& plan) {
     set_env(shim.env, kLocalPortEnv,
             fmt::format("{}={}", port_of(*own).value_or(0), local->contains(*own) ? local->at(*own) : *own));
   }
-  shim.cwd = relocated(plan.working_dir, plan.mounts);
+  shim.cwd = working_folder(plan).value_or("");
+  if (shim.cwd != plan.working_dir && !shim.cwd.empty()) {
+    if (Result<Done> made = make_folders(shim.cwd); !made.ok()) return made.error();
+  }
   if (::geteuid() == 0) {
     shim.uid = plan.run_as_user;
     shim.gid = plan.run_as_group ? plan.run_as_group : plan.run_as_user;

@@ -43,6 +43,9 @@ class ProcessRuntimeTest : public ::testing::Test {
         },
         runtime_->changes());
   }
+  bool wait_until_runs(const ContainerId& id) {
+    return eventually([&] { return status(id).phase == ContainerPhase::kRunning; }, runtime_->changes());
+  }
   std::string log(const ContainerId& id) {
     std::filesystem::path file =
         folder_.path() / "logs" / id.pod_uid / id.container / (std::to_string(id.attempt) + ".log");
@@ -178,6 +181,7 @@ TEST_F(ProcessRuntimeTest, AShimThatIsKilledTakesItsContainerAlong) {
 TEST_F(ProcessRuntimeTest, RunsCommandsBesideAContainer) {
   ContainerId id{"pod", "main", 0};
   start(id, "sleep 1000");
+  ASSERT_TRUE(wait_until_runs(id));
   Result<std::unique_ptr<ExecProcess>> exec =
       runtime_->exec(id, {{"/bin/sh", "-c", "read a; echo got $a; exit 4"}, true, false});
   ASSERT_TRUE(exec.ok()) << exec.error().message;
@@ -193,6 +197,7 @@ TEST_F(ProcessRuntimeTest, RunsCommandsBesideAContainer) {
 TEST_F(ProcessRuntimeTest, ATerminalHasASize) {
   ContainerId id{"pod", "main", 0};
   start(id, "sleep 1000");
+  ASSERT_TRUE(wait_until_runs(id));
   Result<std::unique_ptr<ExecProcess>> exec =
       runtime_->exec(id, {{"/bin/sh", "-c", "test -t 0 && read a; stty size"}, true, true});
   ASSERT_TRUE(exec.ok()) << exec.error().message;
@@ -275,6 +280,76 @@ TEST_F(ProcessRuntimeTest, SaysWhatItCannotHonour) {
             "container main: nothing is mounted at /mnt/x; paths there are rewritten in its command and "
             "environment to where the volume's files are");
   EXPECT_EQ(words[1], "container main: the memory limit is not enforced");
+}
+
+TEST_F(ProcessRuntimeTest, SaysWhatBecomesOfMemoryVolumes) {
+  ContainerPlan plan = shell(folder_.path(), {"pod", "main", 0}, "");
+  plan.mounts = {{"/x/shm", "/dev/shm", false, 1, true}, {"/x/cache", "/cache", false, 1, true}};
+  std::vector<std::string> words = runtime_->cannot_honour({}, {plan});
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0], "container main: /dev/shm is the machine's own, without the volume's size limit");
+  EXPECT_NE(words[1].find("on disk and without its size limit"), std::string::npos) << words[1];
+}
+
+TEST_F(ProcessRuntimeTest, SaysThatNamesOfVolcanoTasksDoNotResolve) {
+  ContainerPlan plan = shell(folder_.path(), {"pod", "main", 0}, "");
+  plan.mounts = {{"/x/svc", "/etc/volcano"}};
+  std::vector<std::string> words = runtime_->cannot_honour({}, {plan, plan});
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[1],
+            "host names from /etc/volcano do not resolve, and tasks share the machine's ports: tasks that "
+            "find each other by them need sandboxes");
+}
+
+TEST_F(ProcessRuntimeTest, AWorkingFolderThatIsNotThereIsReplaced) {
+  ContainerPlan plan = shell(folder_.path(), {"pod", "main", 0}, "pwd");
+  plan.working_dir = "/opt/no/such/folder";
+  std::vector<std::string> words = runtime_->cannot_honour({}, {plan});
+  ASSERT_EQ(words.size(), 1u);
+  EXPECT_EQ(words[0],
+            "container main: /opt/no/such/folder is not on this machine; it starts in a folder of its own");
+  ASSERT_TRUE(runtime_->prepare({"pod", "ns", "pod"}).ok());
+  ASSERT_TRUE(runtime_->start(plan).ok());
+  ASSERT_TRUE(wait_for_end(plan.id));
+  EXPECT_EQ(status(plan.id).exit_code, 0);
+  EXPECT_TRUE(wait_for_log(plan.id, (folder_.path() / "pods/pod/").native())) << log(plan.id);
+
+  // In a volume it is made, as everywhere.
+  plan.id.attempt = 1;
+  plan.log_file.replace_filename("1.log");
+  plan.mounts = {{folder_.path() / "volume", "/opt/no"}};
+  ASSERT_TRUE(runtime_->start(plan).ok());
+  ASSERT_TRUE(wait_for_end(plan.id));
+  EXPECT_TRUE(wait_for_log(plan.id, (folder_.path() / "volume/such/folder").native())) << log(plan.id);
+}
+
+TEST_F(ProcessRuntimeTest, TellsWhatAContainerUses) {
+  ContainerId id{"pod", "main", 0};
+  start(id, "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; sleep 1000");
+  ASSERT_TRUE(wait_for_log(id, "done"));
+  std::optional<Usage> usage = runtime_->usage(id);
+  ASSERT_TRUE(usage);
+  EXPECT_GT(usage->memory_bytes, 0);
+  EXPECT_LT(usage->memory_bytes, int64_t{1} << 30);
+  EXPECT_GE(usage->cpu_nanos_total, 0);
+  EXPECT_LT(usage->cpu_nanos_total, int64_t{60} * 1'000'000'000);
+}
+
+// Seen as running only once its process is there; the node is woken for it.
+TEST_F(ProcessRuntimeTest, RunsOnceItsProcessDoes) {
+  ContainerId id{"pod", "main", 0};
+  start(id, "sleep 1000");
+  while (status(id).phase == ContainerPhase::kStarting) {
+    pollfd wait{runtime_->changes(), POLLIN, 0};
+    ASSERT_EQ(::poll(&wait, 1, testing::kPatienceMs), 1);
+  }
+  EXPECT_EQ(status(id).phase, ContainerPhase::kRunning);
+  EXPECT_TRUE(runtime_->usage(id));
+  // And not for ever.
+  EXPECT_TRUE(eventually([&] {
+    pollfd quiet{runtime_->changes(), POLLIN, 0};
+    return runtime_->list().size() == 1 && ::poll(&quiet, 1, 0) == 0;
+  }));
 }
 
 }  // namespace

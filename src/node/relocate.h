@@ -15,8 +15,11 @@
 
 namespace trainyard::node {
 
+// Not the root, not what has no source, and not /dev/shm: that is the machine's own memory.
+bool is_relocated(const Mount& mount);
+
 // Every path at or below a mount's target becomes one at or below its source. Of nested
-// targets the innermost counts. A memory file system, which has no source, is left alone.
+// targets the innermost counts.
 std::string relocated(std::string_view text, const std::vector<Mount>& mounts);
 
 }  // namespace trainyard::node

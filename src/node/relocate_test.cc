@@ -6,13 +6,17 @@ namespace trainyard::node {
 namespace {
 
 TEST(Relocate, FindsPathsAndOnlyPaths) {
-  std::vector<Mount> mounts(3);
+  std::vector<Mount> mounts(4);
   mounts[0].source = "/here/volume";
   mounts[0].target = "/data";
   mounts[1].source = "/here/inner";
   mounts[1].target = "/data/inner";
   mounts[2].memory = true;
+  mounts[2].source = "/here/shm";
   mounts[2].target = "/dev/shm";
+  mounts[3].memory = true;
+  mounts[3].source = "/here/cache";
+  mounts[3].target = "/cache";
   struct Case {
     std::string_view text;
     std::string_view wanted;
@@ -26,6 +30,7 @@ TEST(Relocate, FindsPathsAndOnlyPaths) {
            Case{"/database /mnt/data x/data", "/database /mnt/data x/data"},
            Case{"/data/inners", "/here/volume/inners"},
            Case{"/dev/shm/x", "/dev/shm/x"},
+           Case{"/cache/x", "/here/cache/x"},
            Case{"", ""},
        }) {
     EXPECT_EQ(relocated(c.text, mounts), c.wanted) << c.text;

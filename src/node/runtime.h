@@ -32,8 +32,10 @@ struct ContainerId {
 };
 
 struct Mount {
-  std::filesystem::path source;  // on this machine; "" for a memory file system
-  std::string target;            // in the container, absolute and clean
+  // On this machine. Of a memory file system: the folder where the pod's containers share
+  // it; "" when it is the container's own.
+  std::filesystem::path source;
+  std::string target;  // in the container, absolute and clean
   bool read_only = false;
   std::optional<int64_t> memory_bytes;  // of a memory file system: its size; nullopt: no limit of its own
   bool memory = false;
@@ -79,12 +81,13 @@ struct ContainerPlan {
   bool operator==(const ContainerPlan&) const = default;
 };
 
-enum class ContainerPhase { kRunning, kExited };
+// kStarting: asked for, and its process is not known to have begun.
+enum class ContainerPhase { kStarting, kRunning, kExited };
 
 struct ContainerStatus {
   ContainerId id;
-  ContainerPhase phase = ContainerPhase::kRunning;
-  Time started;
+  ContainerPhase phase = ContainerPhase::kStarting;
+  Time started;  // of kStarting: when it was asked for
   // Of kExited.
   Time finished;
   int exit_code = 0;  // 128 + signal when killed by one
@@ -114,6 +117,9 @@ class ExecProcess {
   Fd exited;  // readable once it has ended
   virtual void resize(int columns, int rows) = 0;
   virtual std::optional<int> exit_code() = 0;  // once `exited` is readable
+  // Whether the command itself has begun; false: not yet. An error when it never will: then
+  // nothing comes from its streams.
+  virtual Result<bool> begun() { return true; }
 };
 
 class Runtime {

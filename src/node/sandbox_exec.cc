@@ -12,6 +12,7 @@
 
 #include "node/files.h"
 #include "node/process_runtime.h"
+#include "node/sandbox_words.h"
 
 namespace trainyard::node {
 namespace {
@@ -42,6 +43,26 @@ class Inside final : public ExecProcess {
 
   std::optional<int> exit_code() override { return outer_->exit_code(); }
 
+  // runc writes the pid down once the command runs; what it says before that are words of
+  // its own.
+  Result<bool> begun() override {
+    if (failure_) return *failure_;
+    std::optional<int> code = outer_->exit_code();  // first: it may begin and end in between
+    if (::access(pid_file_.c_str(), F_OK) == 0) return true;
+    if (!code) return false;
+    std::string words;
+    for (Fd* stream : {&out, &err}) {
+      char buffer[4096];
+      ssize_t n = 0;
+      while (stream->valid() && (n = ::read(stream->get(), buffer, sizeof buffer)) > 0) {
+        words.append(buffer, static_cast<size_t>(n));
+      }
+      stream->reset();
+    }
+    failure_ = Error{ErrorKind::kUnavailable, read_start_failure(words).message};
+    return *failure_;
+  }
+
  private:
   // Ending runc alone would leave the process that it started in the container. Its pid is
   // known once runc has started it.
@@ -61,6 +82,7 @@ class Inside final : public ExecProcess {
   std::unique_ptr<ExecProcess> outer_;
   std::filesystem::path pid_file_;
   bool tty_;
+  std::optional<Error> failure_;
 };
 
 }  // namespace

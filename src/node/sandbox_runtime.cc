@@ -421,11 +421,11 @@ int SandboxRuntime::changes() const { return shims_.changes(); }
 
 void SandboxRuntime::drain_changes() { shims_.drain_changes(); }
 
-// A container may run, and be seen to, a moment before runc has left and its shim knows it.
+// A container may be on its way: it is told once it runs.
 Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) {
   for (int waited = 0; waited < kStartPatienceMs && !shims_.state(id); waited += 5) {
     std::optional<ContainerStatus> status = shims_.find(id);
-    if (!status || status->phase != ContainerPhase::kRunning) break;
+    if (!status || status->phase == ContainerPhase::kExited) break;
     ::poll(nullptr, 0, 5);
   }
   return shims_.signal(id, signal);

@@ -409,6 +409,34 @@ TEST_F(SandboxTest, ExecRunsInside) {
   }));
 }
 
+TEST_F(SandboxTest, ExecWorksAsSoonAsItRuns) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    ContainerPlan of = plan({"p1", "c", attempt}, "sleep 1000");
+    start(of);
+    ASSERT_TRUE(
+        eventually([&] { return status(of.id).phase == ContainerPhase::kRunning; }, runtime_->changes()));
+    Result<std::unique_ptr<ExecProcess>> process = runtime_->exec(of.id, {{"/bin/sh", "-c", "exit 6"}});
+    ASSERT_TRUE(process.ok()) << process.error().message;
+    ASSERT_TRUE(eventually([&] { return process.value()->exit_code().has_value(); }));
+    EXPECT_EQ(process.value()->exit_code(), 6);
+    EXPECT_TRUE(process.value()->begun().ok());
+  }
+}
+
+TEST_F(SandboxTest, WhatTheRuntimeCannotBeginIsNotTheCommandsWords) {
+  ContainerPlan of = plan({"p1", "c", 0}, "echo ready; sleep 1000");
+  start(of);
+  ASSERT_TRUE(wait_for_log(of.id, "ready"));
+  ASSERT_TRUE(eventually([&] { return status(of.id).phase == ContainerPhase::kRunning; }));
+  for (bool tty : {false, true}) {
+    Result<std::unique_ptr<ExecProcess>> process = runtime_->exec(of.id, {{"no-such-command"}, false, tty});
+    ASSERT_TRUE(process.ok());
+    ASSERT_TRUE(eventually([&] { return !process.value()->begun().ok(); }));
+    EXPECT_SAID(process.value()->begun().error().message, "no-such-command");
+    EXPECT_FALSE(process.value()->out.valid() || process.value()->err.valid());
+  }
+}
+
 TEST_F(SandboxTest, ATerminalIsATerminal) {
   ContainerPlan of = plan({"p1", "c", 0}, "test -t 1 && echo terminal; read line; echo got $line");
   of.tty = true;

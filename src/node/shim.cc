@@ -117,6 +117,8 @@ void Shim::note_running() {
   ShimState state{::getpid(), main_, start_ticks_of(main_).value_or(0), exit_.started};
   // Losing it with the power loses the container as well.
   (void)write_soon(folder_ / kShimStateFile, to_text(state)).ok();
+  // Wakes the node; one that is not there reads the file when it comes back.
+  [[maybe_unused]] ssize_t n = ::write(kShimLifeFd, "\n", 1);
 }
 
 void Shim::copy(Fd& from, LogStream stream) {

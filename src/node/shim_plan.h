@@ -2,7 +2,8 @@
 //
 // A shim has a folder of its own; the files in it have fixed names (see kShim... below).
 // The plan goes in as plan.json, state.json says that the container runs, exit.json how it
-// ended. `life` is a FIFO whose only writer is the shim: no writer, no shim.
+// ended. `life` is a FIFO whose only writer is the shim: no writer, no shim. A byte comes
+// through it once state.json is there.
 #pragma once
 
 #include <cstdint>

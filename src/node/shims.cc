@@ -126,20 +126,23 @@ void Shims::watch(const ContainerId&, Entry& entry) {
   entry.life = Fd(::open((entry.folder / kShimLifeFifo).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!entry.life.valid()) return;
   epoll_event event{};
-  event.events = EPOLLHUP;
+  event.events = EPOLLIN | EPOLLHUP;
   event.data.fd = entry.life.get();
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, entry.life.get(), &event);
 }
 
 void Shims::refresh(Entry& entry) {
   if (entry.status.phase == ContainerPhase::kExited) return;
-  char nothing;
-  ssize_t n = entry.life.valid() ? ::read(entry.life.get(), &nothing, 1) : 0;
-  bool alive = n < 0 && errno == EAGAIN;
+  char ignored[16];
+  ssize_t n = entry.life.valid() ? ::read(entry.life.get(), ignored, sizeof ignored) : 0;
+  bool alive = n > 0 || (n < 0 && errno == EAGAIN);
   if (alive && entry.has_state) return;
   std::optional<ShimState> state = read_state(entry.folder);
   entry.has_state = state.has_value();
-  if (state) entry.status.started = state->started;
+  if (state) {
+    entry.status.started = state->started;
+    entry.status.phase = ContainerPhase::kRunning;
+  }
   entry.begun = entry.begun || alive || state;
   if (alive) return;
   entry.life.reset();
@@ -249,7 +252,7 @@ Result<Done> Shims::signal(const ContainerId& id, int signal) {
   // A shim that has just been started needs a moment to begin.
   for (int waited = 0; !running && waited < kBeginPatience.count(); waited += 5) {
     std::optional<ContainerStatus> status = find(id);
-    if (!status || status->phase != ContainerPhase::kRunning) break;
+    if (!status || status->phase == ContainerPhase::kExited) break;
     ::poll(nullptr, 0, 5);
     running = state(id);
   }
@@ -289,7 +292,7 @@ Result<Done> Shims::remove(const ContainerId& id) {
   auto found = entries_.find(id);
   if (found == entries_.end()) return Done{};
   refresh(found->second);
-  if (found->second.status.phase == ContainerPhase::kRunning) {
+  if (found->second.status.phase != ContainerPhase::kExited) {
     return Error{ErrorKind::kConflict, fmt::format("container {} still runs", id.container)};
   }
   std::error_code error;
@@ -307,7 +310,7 @@ Result<Done> Shims::destroy(const std::string& pod_uid) {
     bool running = false;
     for (const ContainerId& id : ids) {
       std::optional<ContainerStatus> status = find(id);
-      if (!status || status->phase != ContainerPhase::kRunning) continue;
+      if (!status || status->phase == ContainerPhase::kExited) continue;
       running = true;
       (void)signal(id, SIGKILL).ok();
     }

@@ -152,10 +152,8 @@ Result<Done> Volumes::set_up(const std::string& ns, const std::string& pod_uid,
     };
     Result<Done> done =
         std::visit(Match{
-                       [&](const EmptyVolume& empty) -> Result<Done> {
-                         if (empty.memory) return Done{};
-                         return make_open();
-                       },
+                       // One in memory is mounted there by the runtime.
+                       [&](const EmptyVolume&) -> Result<Done> { return make_open(); },
                        [&](const HostVolume& host) -> Result<Done> {
                          std::string wrong = check_host_path(host);
                          if (wrong.empty()) return Done{};
@@ -189,8 +187,6 @@ Result<std::vector<Mount>> Volumes::mounts(const std::string& ns, const std::str
     if (empty != nullptr && empty->memory) {
       mount.memory = true;
       mount.memory_bytes = empty->bytes_max;
-      mounts.push_back(std::move(mount));
-      continue;
     }
     const ClaimVolume* claim = std::get_if<ClaimVolume>(&volume->kind);
     mount.read_only = mount.read_only || (claim != nullptr && claim->read_only) ||

@@ -58,10 +58,11 @@ TEST_F(VolumesTest, MakesFoldersAndFiles) {
                                                        {"claim", "/d", "sub", true}});
   ASSERT_TRUE(mounts.ok());
   std::vector<Mount> wanted{{own / "scratch", "/s"},
-                            {"", "/dev/shm", false, 1024, true},
+                            {own / "shm", "/dev/shm", false, 1024, true},
                             {own / "secret", "/k", true},
                             {folder_.path() / "volumes/ns/data/sub", "/d", true}};
   EXPECT_EQ(*mounts, wanted);
+  EXPECT_TRUE(std::filesystem::is_directory(own / "shm"));
   volumes_.tear_down("u");
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "pods/u"));
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "volumes/ns/data"));
