@@ -123,7 +123,8 @@ class SandboxTest : public ::testing::Test {
   bool wait_for_log(const ContainerId& id, std::string_view words) {
     bool seen = eventually([&] { return log(id).find(words) != std::string::npos; });
     if (!seen) ADD_FAILURE() << "log of " << id.container << " is: " << log(id);
-    return seen;
+    // It may speak a moment before the runtime's tool has left.
+    return seen && eventually([&] { return status(id).phase != ContainerPhase::kStarting; });
   }
   // Runs it to its end and gives back what it said.
   std::string said(const ContainerPlan& of) {
