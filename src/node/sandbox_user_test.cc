@@ -143,6 +143,13 @@ int first_life(Yard& yard, std::ostream& words) {
 int second_life(Yard& yard, std::ostream& words) {
   if (int end = open_yard(yard, words); end != kFine) return end;
   ContainerId waits{"p3", "waits", 0};
+  bool runs = eventually([&] {
+    std::vector<ContainerStatus> all = yard.runtime->list();
+    return std::any_of(all.begin(), all.end(), [&](const ContainerStatus& one) {
+      return one.id == waits && one.phase == ContainerPhase::kRunning;
+    });
+  });
+  if (!runs) return words << "p3 does not run", kWrong;
   Result<std::unique_ptr<ExecProcess>> go = yard.runtime->exec(waits, {{"touch", "/dev/shm/go"}});
   if (!go.ok()) return words << go.error().message, kWrong;
   int code = -1;
