@@ -47,7 +47,7 @@ test-clients:
 	@TRAINYARD=$(CURDIR)/$(RELEASE)/trainyard tests/e2e/clients
 
 test-tensorflow:
-	@tools/setup
+	@tools/setup test
 	@echo 'test-tensorflow: installs TensorFlow 2.15 into a virtual environment once (207 MB to download, 1.3 GB on disk).'
 	@tools/build release $(JOBS) trainyard
 	@TRAINYARD=$(CURDIR)/$(RELEASE)/trainyard tests/e2e/tensorflow
