@@ -56,6 +56,12 @@ class PlaneCase(unittest.TestCase):
     def restarts(self, pod):
         return self.core.read_namespaced_pod(pod, self.namespace).status.container_statuses[0].restart_count
 
+    def starts(self, pod):
+        """How often a container of the pod was started, from its events."""
+        events = self.core.list_namespaced_event(self.namespace).items
+        return sum(event.count or 1 for event in events
+                   if event.reason == "Started" and event.involved_object.name == pod)
+
     def eventually(self, what, said, patience=PATIENCE):
         end = time.monotonic() + patience
         while not what():
