@@ -108,7 +108,7 @@ void PlaneCommands::describe(CLI::App& app) {
       "Examples:\n"
       "  trainyard down\n"
       "  trainyard down --leave-running");
-  CLI::App* status = app.add_subcommand("status", "Tell whether the embedded plane runs and what it does");
+  CLI::App* status = app.add_subcommand("status", "Tell whether the embedded plane runs");
   add_data_dir(*status, raw_->plane.data_dir);
   status->footer(
       "Exit status: 0 it is up, 1 it is not.\n\n"

@@ -30,6 +30,13 @@ Result<std::filesystem::path> default_data_dir() {
   return Error{ErrorKind::kInvalid, "neither XDG_STATE_HOME nor HOME is set: say where with --data-dir"};
 }
 
+Result<DataDir> data_dir_of(const std::string& given) {
+  if (!given.empty()) return DataDir{std::filesystem::absolute(given)};
+  Result<std::filesystem::path> home = default_data_dir();
+  if (!home.ok()) return home.error();
+  return DataDir{*home};
+}
+
 Result<Fd> claim(const DataDir& dir) {
   std::error_code failed;
   std::filesystem::create_directories(dir.root, failed);

@@ -25,6 +25,9 @@ struct DataDir {
   std::filesystem::path images() const { return root / "images"; }
 };
 
+// The folder that was given, or the default one.
+Result<DataDir> data_dir_of(const std::string& given);
+
 // Makes the folder (0700) and takes its lock, writing our process id into it. kAlreadyExists,
 // with the other's process id, when another plane has it.
 Result<Fd> claim(const DataDir& dir);

@@ -53,9 +53,8 @@ Result<std::vector<std::string>> forewarnings(Plane& plane, const std::vector<Ob
     if (document.dialect == nullptr) continue;
     for (const json::object& pod : sample_pods(document, settings)) {
       for (const std::string& image : images_of(pod)) {
-        if (image.empty() || !seen_images.insert(image).second) continue;
-        if (!settings.pull) continue;
-        if (Result<bool> here = plane.ensure_image(image); !here.ok()) return here.error();
+        if (!settings.pull || image.empty() || !seen_images.insert(image).second) continue;
+        if (Result<Done> here = plane.bring_image(image); !here.ok()) return here.error();
       }
       for (std::string& words : plane.cannot_honour(pod)) say(std::move(words));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/complain.h"
 #include "cli/data_dir.h"
 #include "node/image_store.h"
 
@@ -9,15 +10,9 @@ namespace trainyard::cli {
 namespace {
 
 Result<node::ImageStore> store_of(const std::string& data_dir) {
-  if (!data_dir.empty()) return node::ImageStore(DataDir{std::filesystem::absolute(data_dir)}.images());
-  Result<std::filesystem::path> home = default_data_dir();
-  if (!home.ok()) return home.error();
-  return node::ImageStore(DataDir{*home}.images());
-}
-
-int complain(const Console& console, const Error& error) {
-  console.err << error.message << "\n";
-  return kInputAtFault;
+  Result<DataDir> dir = data_dir_of(data_dir);
+  if (!dir.ok()) return dir.error();
+  return node::ImageStore(dir->images());
 }
 
 }  // namespace

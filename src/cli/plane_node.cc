@@ -85,7 +85,7 @@ class Body final : public PlaneNode {
   std::vector<std::string> cannot_honour(const json::object& pod) override {
     return node_->cannot_honour(pod);
   }
-  Result<bool> ensure_image(const std::string& image) override;
+  Result<Done> bring_image(const std::string& image) override;
   void stop(Plane::Leave leave) override;
 
  private:
@@ -159,14 +159,13 @@ std::vector<std::filesystem::path> Body::writable_folders(const json::object& po
   return folders;
 }
 
-Result<bool> Body::ensure_image(const std::string& image) {
+Result<Done> Body::bring_image(const std::string& image) {
   node::ImageStore store(options_.dir.images());
-  if (store.find(image)) return true;
-  if (!options_.settings.pull) return false;
+  if (store.find(image)) return Done{};
   Result<node::Image> pulled =
       store.pull(image, [this](std::string_view line) { options_.say(std::string(line)); });
   if (!pulled.ok()) return pulled.error();
-  return true;
+  return Done{};
 }
 
 std::vector<client::Object> Body::live_pods() {

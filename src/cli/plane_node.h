@@ -27,8 +27,8 @@ class PlaneNode {
   virtual std::string_view runtime() const = 0;
   virtual std::vector<std::filesystem::path> writable_folders(const json::object& pod) = 0;
   virtual std::vector<std::string> cannot_honour(const json::object& pod) = 0;
-  // Whether the image is here, bringing it first when that was asked for.
-  virtual Result<bool> ensure_image(const std::string& image) = 0;
+  // Brings the image unless it is here.
+  virtual Result<Done> bring_image(const std::string& image) = 0;
   // More than once is allowed.
   virtual void stop(Plane::Leave leave) = 0;
 };

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "cli/complain.h"
 #include "cli/data_dir.h"
 #include "cli/interrupts.h"
 #include "cli/plane.h"
@@ -19,18 +20,6 @@ namespace {
 constexpr Duration kPollEvery{50};
 constexpr Duration kTellEvery{5'000};
 constexpr Duration kWatchEvery{1'000};
-
-Result<DataDir> dir_of(const std::string& given) {
-  if (!given.empty()) return DataDir{std::filesystem::absolute(given)};
-  Result<std::filesystem::path> home = default_data_dir();
-  if (!home.ok()) return home.error();
-  return DataDir{*home};
-}
-
-int complain(const Console& console, const Error& error) {
-  console.err << error.message << "\n";
-  return kInputAtFault;
-}
 
 std::string greeting(const Plane& plane, const Up& command, const DataDir& dir) {
   return fmt::format(
@@ -125,7 +114,7 @@ int up_detached(const Up& command, const DataDir& dir, const Console& console) {
 }  // namespace
 
 int up(const Up& command, const Console& console) {
-  Result<DataDir> dir = dir_of(command.plane.data_dir);
+  Result<DataDir> dir = data_dir_of(command.plane.data_dir);
   if (!dir.ok()) return complain(console, dir.error());
   if (int holder = holder_of(*dir); holder != 0) {
     return complain(console,
@@ -143,7 +132,7 @@ int up(const Up& command, const Console& console) {
 }
 
 int down(const Down& command, const Console& console) {
-  Result<DataDir> dir = dir_of(command.data_dir);
+  Result<DataDir> dir = data_dir_of(command.data_dir);
   if (!dir.ok()) return complain(console, dir.error());
   int holder = holder_of(*dir);
   if (holder == 0) {
@@ -167,7 +156,7 @@ int down(const Down& command, const Console& console) {
 }
 
 int plane_status(const PlaneStatus& command, const Console& console) {
-  Result<DataDir> dir = dir_of(command.data_dir);
+  Result<DataDir> dir = data_dir_of(command.data_dir);
   if (!dir.ok()) return complain(console, dir.error());
   int holder = holder_of(*dir);
   if (holder == 0) {

@@ -1,6 +1,7 @@
 // The walks over documents that server-side apply is made of, and what is known of lists.
 #include "kube/access.h"
 #include "kube/managed_fields.h"
+#include "kube/patch.h"
 
 namespace trainyard::kube {
 
@@ -285,24 +286,7 @@ std::optional<json::value> without(const json::value& value, const FieldSet& dro
 
 }  // namespace
 
-FieldRules field_rules_of(const Resource& resource) {
-  static constexpr std::string_view kBuiltInGroups[] = {"",
-                                                        "apps",
-                                                        "batch",
-                                                        "autoscaling",
-                                                        "policy",
-                                                        "networking.k8s.io",
-                                                        "coordination.k8s.io",
-                                                        "scheduling.k8s.io",
-                                                        "rbac.authorization.k8s.io",
-                                                        "storage.k8s.io",
-                                                        "discovery.k8s.io",
-                                                        "events.k8s.io",
-                                                        "node.k8s.io"};
-  bool built_in = std::find(std::begin(kBuiltInGroups), std::end(kBuiltInGroups), resource.group) !=
-                  std::end(kBuiltInGroups);
-  return {built_in, resource.kind};
-}
+FieldRules field_rules_of(const Resource& resource) { return {is_built_in(resource), resource.kind}; }
 
 FieldSet fields_of(const json::object& document, const FieldRules& rules) {
   FieldSet set;

@@ -20,6 +20,9 @@ Result<json::value> apply_json_patch(const json::value& target, const json::valu
 
 Result<json::value> apply_merge_patch(const json::value& target, const json::value& patch);
 
+// Whether it is a kind of Kubernetes itself, by its group.
+bool is_built_in(const Resource& resource);
+
 // The kinds whose lists we know how to merge are the built-in ones; a custom resource has no
 // strategic merge patch (the API server answers 415), so for those this is kInvalid.
 Result<json::value> apply_strategic_patch(const json::value& target, const json::value& patch,

@@ -310,10 +310,14 @@ class StrategicPatcher {
 
 }  // namespace
 
+bool is_built_in(const Resource& resource) {
+  return std::find(std::begin(kBuiltInGroups), std::end(kBuiltInGroups), resource.group) !=
+         std::end(kBuiltInGroups);
+}
+
 Result<json::value> apply_strategic_patch(const json::value& target, const json::value& patch,
                                           const Resource& resource) {
-  if (std::find(std::begin(kBuiltInGroups), std::end(kBuiltInGroups), resource.group) ==
-      std::end(kBuiltInGroups)) {
+  if (!is_built_in(resource)) {
     return Error{ErrorKind::kInvalid,
                  fmt::format("{} is a custom resource: it takes no strategic merge patch", resource.kind)};
   }
