@@ -5,20 +5,22 @@ JOBS ?= 2
 PRESET ?= release
 SEEDS ?= 100000
 SECONDS ?= 60
+MINUTES ?= 10
 RELEASE := build/release
 CXX_FILES = $(shell git ls-files '*.cc' '*.h' | grep -v /bad_sample/)
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-clients test-tensorflow test-sanitizers test-mutants bench fuzz soak format lint build clean help
+.PHONY: run test test-clients test-cluster test-tensorflow test-sanitizers test-mutants bench fuzz soak format lint build clean help
 
 help:
 	@echo 'make run               install what is missing, build, run a distributed training job to its end (TF=1: with TensorFlow)'
 	@echo 'make test              install what is missing, build, run every test that needs no other toolchain'
 	@echo 'make test-clients      kubectl 1.33, the official Python client and the kubeflow-training SDK against a plane'
+	@echo 'make test-cluster      the operator and the scheduler on a real Kubernetes API server, with simulated nodes'
 	@echo 'make test-tensorflow   the examples with real TensorFlow'
-	@echo 'make test-sanitizers   the same tests with address and undefined-behaviour sanitizers; the simulator with the thread sanitizer'
+	@echo 'make test-sanitizers   address and undefined-behaviour sanitizers on the tests of every room, the thread sanitizer on those with threads'
 	@echo 'make test-mutants      build the deliberate defects of tests/mutants; the tests must catch each'
-	@echo 'make soak SEEDS=n      simulate n seeds (default $(SEEDS))'
+	@echo 'make soak SEEDS=n MINUTES=m  simulate n seeds (default $(SEEDS)), then kill -9 a loaded plane for m minutes (default $(MINUTES))'
 	@echo 'make fuzz SECONDS=n    run each fuzz target for n seconds (default $(SECONDS); needs clang)'
 	@echo 'make bench             measure'
 	@echo 'make build PRESET=p    build only; presets: release debug asan tsan fuzz'
@@ -46,6 +48,15 @@ test-clients:
 	@tools/build release $(JOBS) trainyard
 	@TRAINYARD=$(CURDIR)/$(RELEASE)/trainyard tests/e2e/clients
 
+test-cluster:
+	@tools/setup test
+	@echo 'test-cluster: builds etcd and Kubernetes 1.33 from Go modules once (6 to 20 minutes, 4 GB of caches), then runs ours against them.'
+	@tools/build release $(JOBS) trainyard
+	@for suite in cluster/run cluster-gangs/run conformance/run seeds/cluster; do \
+	  echo "== tests/$$suite"; \
+	  TRAINYARD=$(CURDIR)/$(RELEASE)/trainyard tests/$$suite || exit 1; \
+	done
+
 test-tensorflow:
 	@tools/setup test
 	@echo 'test-tensorflow: installs TensorFlow 2.15 into a virtual environment once (207 MB to download, 1.3 GB on disk).'
@@ -54,11 +65,8 @@ test-tensorflow:
 
 test-sanitizers:
 	@tools/setup test
-	@echo 'test-sanitizers: builds everything in build/asan and runs all tests there; then the simulator, the only part with threads, in build/tsan.'
-	@tools/build asan $(JOBS)
-	@tools/run-tests asan $(JOBS)
-	@tools/build tsan $(JOBS) sim_seeds
-	@tools/run-tests tsan $(JOBS) sim_seeds
+	@echo 'test-sanitizers: builds what it runs in build/asan and build/tsan (10 minutes and more each from nothing).'
+	@tools/sanitize $(JOBS)
 
 test-mutants:
 	@tools/setup
@@ -77,7 +85,7 @@ fuzz:
 soak:
 	@tools/setup
 	@tools/build release $(JOBS) trainyard
-	@tools/soak $(RELEASE)/trainyard $(SEEDS) $(JOBS)
+	@MINUTES=$(MINUTES) tools/soak $(RELEASE)/trainyard $(SEEDS) $(JOBS)
 
 format:
 	@tools/setup lint

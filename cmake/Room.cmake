@@ -3,7 +3,9 @@
 #   x.cc        -> library trainyard_<room>
 #   x_test.cc   -> executable <room>_test, registered with ctest
 #   x_fuzz.cc   -> executable <room>_x_fuzz, only with TRAINYARD_FUZZ
-# REQUIRES names the rooms it may include; tests/layers checks the includes.
+# REQUIRES names the rooms it may include; tests/layers checks the includes. ASIO names
+# the files that include Asio or Beast: they have a precompiled header of their own. A COLD
+# room waits for people, disks and networks most of its time: -O1 is enough for it.
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
@@ -40,6 +42,24 @@ target_link_libraries(trainyard_test_pch PUBLIC trainyard_flags Boost::json fmt:
 target_compile_options(trainyard_test_pch PRIVATE -O0)
 target_precompile_headers(trainyard_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/test_pch.h)
 
+# Asio and Beast are slow to parse and slow to optimise, and what they do waits for the
+# network: they are parsed once, their own functions are compiled once, here, and all of it
+# with -O1. Whoever includes one of their headers must be compiled with these definitions.
+set(TRAINYARD_ASIO_DEFINITIONS BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION)
+add_library(trainyard_asio STATIC ${PROJECT_SOURCE_DIR}/cmake/asio.cc)
+target_link_libraries(trainyard_asio PUBLIC trainyard_flags Boost::json fmt::fmt OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+target_compile_definitions(trainyard_asio PRIVATE ${TRAINYARD_ASIO_DEFINITIONS})
+target_compile_options(trainyard_asio PRIVATE $<$<CONFIG:Release>:-O1>)
+target_precompile_headers(trainyard_asio PRIVATE ${PROJECT_SOURCE_DIR}/cmake/asio_pch.h)
+
+# With TRAINYARD_UNITY, `batch` files of the target are compiled as one. So names in
+# anonymous namespaces are unique within a room, and in its tests.
+function(trainyard_unite target batch)
+  if(TRAINYARD_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  endif()
+endfunction()
+
 # A test executable, run by ctest as `label`. OPTIMISED where the test's own code is the work.
 function(trainyard_test target label)
   cmake_parse_arguments(TEST "OPTIMISED" "" "SOURCES;LINKS" ${ARGN})
@@ -50,12 +70,13 @@ function(trainyard_test target label)
     target_compile_options(${target} PRIVATE -O0)
     target_precompile_headers(${target} REUSE_FROM trainyard_test_pch)
   endif()
+  trainyard_unite(${target} 8)
   target_compile_definitions(${target} PRIVATE TRAINYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${label} COMMAND ${target} --gtest_brief=1)
 endfunction()
 
 function(trainyard_room name)
-  cmake_parse_arguments(ROOM "" "" "REQUIRES;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD" "" "REQUIRES;LINKS;ASIO" ${ARGN})
   set(required)
   foreach(room ${ROOM_REQUIRES})
     list(APPEND required trainyard_${room})
@@ -68,16 +89,41 @@ function(trainyard_room name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(fuzzers ${all})
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
+  list(TRANSFORM ROOM_ASIO PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  if(ROOM_ASIO)
+    list(REMOVE_ITEM sources ${ROOM_ASIO})
+    add_library(trainyard_${name}_asio OBJECT ${ROOM_ASIO})
+    target_link_libraries(trainyard_${name}_asio PRIVATE trainyard_asio)
+    target_compile_definitions(trainyard_${name}_asio PRIVATE ${TRAINYARD_ASIO_DEFINITIONS})
+    target_compile_options(trainyard_${name}_asio PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_precompile_headers(trainyard_${name}_asio REUSE_FROM trainyard_asio)
+    trainyard_unite(trainyard_${name}_asio 3)
+    if(TRAINYARD_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # A file that is included into a unit looks like a header to it, where a coroutine's
+      # frame must not hold what is local to a file.
+      target_compile_options(trainyard_${name}_asio PRIVATE -Wno-subobject-linkage)
+    endif()
+    list(APPEND sources $<TARGET_OBJECTS:trainyard_${name}_asio>)
+    list(APPEND ROOM_LINKS trainyard_asio)
+  endif()
   if(sources)
     add_library(trainyard_${name} STATIC ${sources})
     target_link_libraries(trainyard_${name} PUBLIC trainyard_flags Boost::json fmt::fmt ${required} PRIVATE ${ROOM_LINKS})
     target_precompile_headers(trainyard_${name} REUSE_FROM trainyard_pch)
+    trainyard_unite(trainyard_${name} 12)
+    if(ROOM_COLD)
+      target_compile_options(trainyard_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
   else()
     add_library(trainyard_${name} INTERFACE)
     target_link_libraries(trainyard_${name} INTERFACE trainyard_flags Boost::json fmt::fmt ${required} ${ROOM_LINKS})
   endif()
   if(tests)
     trainyard_test(${name}_test ${name} SOURCES ${tests} LINKS trainyard_${name} ${ROOM_LINKS})
+  endif()
+  if(ROOM_ASIO)
+    target_compile_definitions(trainyard_${name} PRIVATE ${TRAINYARD_ASIO_DEFINITIONS})
+    target_compile_definitions(${name}_test PRIVATE ${TRAINYARD_ASIO_DEFINITIONS})
   endif()
   if(TRAINYARD_FUZZ)
     foreach(fuzzer ${fuzzers})

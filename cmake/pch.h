@@ -1,7 +1,7 @@
 // The precompiled header: what nearly every file includes and is slow to parse.
 #pragma once
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include <algorithm>
 #include <array>

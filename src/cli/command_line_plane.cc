@@ -14,6 +14,7 @@ struct PlaneCommands::Raw {
   bool quiet = false;
   bool leave_running = false;
   std::vector<std::string> images;
+  std::string folder;
   std::string name;
 };
 
@@ -35,6 +36,21 @@ void add_plane_settings(CLI::App& command, PlaneSettings& plane, std::string& ru
   command.add_option("--gpus", plane.gpus, "How many GPUs to offer; by default those that are found")
       ->check(CLI::Range(0, 1024));
   command.add_flag("--pull", plane.pull, "Bring images that are not here, instead of the host's own root");
+  command
+      .add_option("--tensorboard-command", plane.tensorboard,
+                  "Program of TensorBoards (tensorboardSpec), where it is not called tensorboard; may be "
+                  "given again for further words")
+      ->allow_extra_args(false);
+  command
+      .add_option("--log-days", plane.log_days,
+                  "Keep logs of replicas for so many days; pods may be gone long before")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 36500));
+  command
+      .add_option("--log-megabytes", plane.log_megabytes,
+                  "Keep no more logs than this, the newest; what still runs is never cut off")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 30));
   add_settings(command, plane.settings);
 }
 
@@ -122,7 +138,9 @@ void PlaneCommands::describe(CLI::App& app) {
       "  trainyard pull tensorflow/tensorflow:2.15.0");
   CLI::App* import = app.add_subcommand("import", "Take a folder or an OCI layout as an image");
   add_data_dir(*import, raw_->plane.data_dir);
-  import->add_option("PATH", raw_->paths, "The folder")->required()->expected(1)->type_name("");
+  import->add_option("PATH", raw_->folder, "The folder; LAYOUT:TAG takes one image of an OCI layout")
+      ->required()
+      ->type_name("");
   import->add_option("NAME", raw_->name, "What manifests call the image")->required()->type_name("");
   import->footer(
       "Examples:\n"
@@ -144,7 +162,7 @@ std::optional<Command> PlaneCommands::read(std::string_view name) const {
   if (name == "down") return Down{plane.data_dir, raw_->leave_running};
   if (name == "status") return PlaneStatus{plane.data_dir};
   if (name == "pull") return Pull{plane.data_dir, raw_->images};
-  if (name == "import") return Import{plane.data_dir, raw_->paths.at(0), raw_->name};
+  if (name == "import") return Import{plane.data_dir, raw_->folder, raw_->name};
   if (name == "images") return Images{plane.data_dir};
   if (name == "shim") return Shim{raw_->name};
   return std::nullopt;

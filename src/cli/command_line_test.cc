@@ -27,6 +27,8 @@ TEST(CommandLine, EachCommandIsRead) {
             Command(Simulate{7, 9, false, 2}));
   EXPECT_EQ(read_command_line({"sim", "--seed", "7", "--trace"}), Command(Simulate{7, 1, true, 0}));
   EXPECT_EQ(read_command_line({"completion", "fish"}), Command(Completion{"fish"}));
+  EXPECT_EQ(read_command_line({"import", "--data-dir", "d", "./rootfs", "a/b:1"}),
+            Command(Import{"d", "./rootfs", "a/b:1"}));
   EXPECT_EQ(read_command_line({"version"}), Command(Version{}));
   EXPECT_EQ(read_command_line({"--version"}), Command(Version{}));
 }

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "base/time.h"
+#include "cli/install_command.h"
+#include "cli/operator_command.h"
+#include "cli/scheduler_command.h"
 #include "cli/verbs.h"
 #include "dialect/shared/dialect.h"
 
@@ -59,8 +62,11 @@ enum class RuntimeChoice { kAuto, kSandbox, kProcess };
 struct PlaneSettings {
   std::string data_dir;  // "" for the default
   RuntimeChoice runtime = RuntimeChoice::kAuto;
-  int gpus = -1;      // -1: those that are found
-  bool pull = false;  // bring images that are not here
+  int gpus = -1;                         // -1: those that are found
+  bool pull = false;                     // bring images that are not here
+  std::vector<std::string> tensorboard;  // the command of TensorBoards; empty for the usual one
+  int log_days = 14;                     // logs are kept for so long,
+  int log_megabytes = 2048;              // and no more than this
   dialect::Settings settings;
 
   bool operator==(const PlaneSettings&) const = default;
@@ -151,6 +157,7 @@ struct Misused {
 };
 
 using Command = std::variant<Validate, Explain, Convert, Simulate, OnCluster, RunJobs, Up, Down, PlaneStatus,
-                             Pull, Import, Images, Shim, Completion, Version, Help, Misused>;
+                             Pull, Import, Images, Shim, OperatorCommand, SchedulerCommand, QueueCommand,
+                             Install, Completion, Version, Help, Misused>;
 
 }  // namespace trainyard::cli

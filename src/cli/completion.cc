@@ -21,8 +21,8 @@ struct CommandShape {
   std::vector<Option> options;
 };
 
-std::vector<Option> joined(std::vector<Option> options, std::initializer_list<Option> more) {
-  options.insert(options.end(), more);
+std::vector<Option> joined(std::vector<Option> options, const std::vector<Option>& more) {
+  options.insert(options.end(), more.begin(), more.end());
   return options;
 }
 
@@ -34,7 +34,8 @@ std::vector<CommandShape> verb_shapes(const std::vector<Option>& settings) {
                                       {"--namespace", "to look in", ""}};
   const Option everywhere = {"--all-namespaces", "in all namespaces", "", true};
   const Option timeout = {"--timeout", "at most this long", ""};
-  const std::vector<Option> replica = joined(target, {{"--role", "of the replica", ""},
+  const std::vector<Option> replica = joined(target, {{"--replica", "such as worker-1", ""},
+                                                      {"--role", "of the replica", ""},
                                                       {"--index", "of the replica", ""},
                                                       {"--container", "of the pod", ""}});
   std::vector<Option> submit = joined(settings, {{"--filename", "what to create", ""}});
@@ -68,6 +69,77 @@ std::vector<CommandShape> verb_shapes(const std::vector<Option>& settings) {
   };
 }
 
+CommandShape install_shape() {
+  return {"install",
+          "print what a cluster needs",
+          "-",
+          {{"--namespace", "where the operator runs", ""},
+           {"--image", "the image that is run", ""},
+           {"--gang", "who places gangs", "volcano kube-batch coscheduling t9k trainyard"},
+           {"--namespaced", "jobs of that namespace alone", "", true},
+           {"--scheduler", "our scheduler as well", "", true},
+           {"--with-volcano-crds", "the kinds of Volcano as well", "", true},
+           {"--crds-only", "nothing but CRDs", "", true}}};
+}
+
+// What the programs that serve a cluster have in common.
+std::vector<Option> service_options() {
+  return {{"--kubeconfig", "leads to the cluster", ""},
+          {"--context", "of the kubeconfig", ""},
+          {"--leader-elect", "one works, others stand by", "", true},
+          {"--no-leader-elect", "without a lease", "", true},
+          {"--leader-election-namespace", "where the lease is", ""},
+          {"--leader-election-id", "name of the lease", ""},
+          {"--identity", "our name in the lease", ""},
+          {"--connections", "requests at once", ""},
+          {"--metrics-addr", "of /metrics", ""},
+          {"--metrics-bind-address", "of /metrics", ""},
+          {"--health-addr", "of /healthz and /readyz", ""},
+          {"--health-probe-bind-address", "of /healthz and /readyz", ""},
+          {"--log-level", "the least that is said", "debug info warn error"},
+          {"--log-format", "of lines", "text json"}};
+}
+
+CommandShape operator_shape(const std::vector<Option>& settings) {
+  return {"operator", "look after the jobs of a cluster", "-",
+          joined(joined(settings, service_options()),
+                 {{"--config", "a file with these flags", ""},
+                  {"--namespace", "to look after", ""},
+                  {"--enable-scheme", "kinds of jobs", "tfjob t9k volcano"},
+                  {"--own-volcano-jobs", "Volcano Jobs too", "", true},
+                  {"--enable-gang-scheduling", "PodGroups for TFJobs", "", true},
+                  {"--workers", "jobs at once", ""},
+                  {"--controller-threads", "jobs at once", ""},
+                  {"--threadiness", "jobs at once", ""},
+                  {"--events", "how many Events", "combined each"},
+                  {"--one-service-per-job", "instead of one per replica", "", true},
+                  {"--zap-log-level", "the least that is said", "debug info error panic"},
+                  {"--zap-encoder", "of lines", "console json"}})};
+}
+
+CommandShape scheduler_shape() {
+  return {"scheduler", "place the pods of a cluster", "-",
+          joined(service_options(), {{"--scheduler-name", "of the pods that are placed", ""},
+                                     {"--default-queue", "of gangs that name none", ""},
+                                     {"--preempt", "by priority", "", true},
+                                     {"--no-preempt", "nobody makes room", "", true},
+                                     {"--reclaim", "what a queue is due", "", true},
+                                     {"--no-reclaim", "queues keep what they hold", "", true},
+                                     {"--backfill", "small gangs overtake", "", true},
+                                     {"--no-backfill", "nobody overtakes", "", true}})};
+}
+
+CommandShape queue_shape() {
+  return {"queue",
+          "show and change queues",
+          "list describe create close open delete",
+          {{"--kubeconfig", "leads to the cluster", ""},
+           {"--context", "of the kubeconfig", ""},
+           {"--data-dir", "of the embedded plane", ""},
+           {"--weight", "of a new queue", ""},
+           {"--capacity", "of a new queue", ""}}};
+}
+
 std::vector<CommandShape> shapes() {
   const std::vector<Option> settings = {
       {"--cluster-domain", "domain of host names in TF_CONFIG", ""},
@@ -83,7 +155,10 @@ std::vector<CommandShape> shapes() {
   up.insert(up.end(), {data_dir,
                        {"--runtime", "how pods run", "auto sandbox process"},
                        {"--gpus", "how many GPUs to offer", ""},
-                       {"--pull", "bring images that are not here", ""}});
+                       {"--pull", "bring images that are not here", ""},
+                       {"--tensorboard-command", "program of TensorBoards", ""},
+                       {"--log-days", "keep logs for so long", ""},
+                       {"--log-megabytes", "keep no more logs than this", ""}});
   std::vector<Option> run = up;
   run.push_back({"--quiet", "no output of replicas", ""});
   up.insert(up.end(), {{"--address", "the address to listen on", ""},
@@ -100,6 +175,10 @@ std::vector<CommandShape> shapes() {
       {"pull", "bring images", "-", {data_dir}},
       {"import", "take a folder as an image", "", {data_dir}},
       {"images", "list images", "-", {data_dir}},
+      operator_shape(settings),
+      scheduler_shape(),
+      queue_shape(),
+      install_shape(),
       {"validate", "check manifests", "", settings},
       {"explain", "show what a job means", "", explain},
       {"convert",

@@ -36,6 +36,7 @@ class HttpConnection final : public Connection {
     cluster_.ns = !target.ns.empty() ? target.ns : (of_context.empty() ? "default" : of_context);
   }
   const Cluster& cluster() const override { return cluster_; }
+  std::string server() const override { return client_->access().server; }
 
  private:
   std::unique_ptr<client::HttpClient> client_;

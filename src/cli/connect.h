@@ -37,6 +37,7 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual const Cluster& cluster() const = 0;
+  virtual std::string server() const = 0;  // "https://127.0.0.1:6443"
 };
 
 Result<std::unique_ptr<Connection>> connect(const Target& target);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 
+#include "base/ascii.h"
 #include "cli/portable.h"
 #include "kube/access.h"
 
@@ -107,11 +108,6 @@ void name_port(json::object& pod_template, int64_t port) {
     if (entry.is_object() && kube::text_at(entry.get_object(), {"name"}) == "tfjob-port") return;
   }
   ports.push_back(json::object{{"name", "tfjob-port"}, {"containerPort", port}});
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 class Reading {

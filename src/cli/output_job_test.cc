@@ -4,18 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "cli/dialects.h"
+#include "cli/testing.h"
 #include "kube/yaml.h"
 
 namespace trainyard::cli {
 namespace {
 
 using ::testing::HasSubstr;
-
-json::object parsed(std::string_view yaml) {
-  Result<std::vector<kube::Document>> documents = kube::parse_yaml(yaml);
-  EXPECT_TRUE(documents.ok()) << (documents.ok() ? "" : documents.error().message);
-  return documents->front().body.get_object();
-}
 
 TEST(OutputJob, StatesAreReadWhicheverOperatorWroteThem) {
   struct Row {

@@ -11,9 +11,10 @@
 #include "cli/job_admission.h"
 #include "cli/keys.h"
 #include "cli/plane_node.h"
-#include "control/binder.h"
 #include "control/loop.h"
 #include "control/operator.h"
+#include "control/scheduler.h"
+#include "control/tensorboard.h"
 #include "hub/hub.h"
 #include "hub/hub_client.h"
 #include "node/sandbox_user.h"
@@ -53,6 +54,15 @@ Result<Done> write_private(const std::filesystem::path& path, const std::string&
   return Done{};
 }
 
+// How TensorBoards run on this machine.
+control::BoardSettings board_settings(const PlaneSettings& plane, std::string_view runtime) {
+  control::BoardSettings settings;
+  if (!plane.tensorboard.empty()) settings.program = plane.tensorboard;
+  settings.pod_addresses = true;
+  settings.plain_processes = runtime == "process";
+  return settings;
+}
+
 // The port that the plane had when it was up last; 0 when it never was.
 int port_before(const std::filesystem::path& file) {
   std::ifstream in(file);
@@ -61,10 +71,14 @@ int port_before(const std::filesystem::path& file) {
 }
 
 // Everything a plane consists of, in the order in which it must go away, last first.
-class Body final : public Plane {
+class WholePlane final : public Plane {
  public:
-  explicit Body(PlaneOptions options) : options_(std::move(options)) {}
-  ~Body() override { stop(Leave::kRunning); }
+  explicit WholePlane(PlaneOptions options) : options_(std::move(options)) {
+    // Our scheduler is always there: jobs with a schedulingPolicy start whole.
+    std::string& gangs = options_.settings.settings.gang_scheduler;
+    if (gangs.empty()) gangs = "asked";
+  }
+  ~WholePlane() override { stop(Leave::kRunning); }
 
   Result<Done> begin();
 
@@ -97,12 +111,14 @@ class Body final : public Plane {
   std::unique_ptr<PlaneNode> node_;
   std::unique_ptr<control::Operator> operator_;
   std::unique_ptr<control::Loop> operator_loop_;
-  std::unique_ptr<control::Binder> binder_;
-  std::unique_ptr<control::Loop> binder_loop_;
+  std::unique_ptr<control::Scheduler> scheduler_;
+  std::unique_ptr<control::Loop> scheduler_loop_;
+  std::unique_ptr<control::BoardKeeper> boards_;
+  std::unique_ptr<control::Loop> boards_loop_;
   std::unique_ptr<server::Server> server_;
 };
 
-Result<Done> Body::open_hub() {
+Result<Done> WholePlane::open_hub() {
   hub::Options options;
   options.file = options_.dir.store();
   options.clock = wall_clock;
@@ -121,7 +137,7 @@ Result<Done> Body::open_hub() {
   return Done{};
 }
 
-Result<Done> Body::begin() {
+Result<Done> WholePlane::begin() {
   Result<Fd> lock = claim(options_.dir);
   if (!lock.ok()) return lock.error();
   lock_ = std::move(lock).value();
@@ -142,14 +158,21 @@ Result<Done> Body::begin() {
       control::OperatorPorts{*client_, must_make_keys, wall_clock},
       std::vector(dialects.begin(), dialects.end()), std::move(operator_options));
   operator_loop_ = std::make_unique<control::Loop>(*operator_, *client_, *watches_, wall_clock);
-  binder_ = std::make_unique<control::Binder>(*client_, control::PlacementOptions{options_.overcommit_cpu});
-  binder_loop_ = std::make_unique<control::Loop>(*binder_, *client_, *watches_, wall_clock);
+  control::SchedulerOptions scheduler_options;
+  scheduler_options.front.overcommit_cpu = options_.overcommit_cpu;
+  scheduler_ = std::make_unique<control::Scheduler>(control::SchedulerPorts{*client_, wall_clock},
+                                                    std::move(scheduler_options));
+  scheduler_loop_ = std::make_unique<control::Loop>(*scheduler_, *client_, *watches_, wall_clock);
   operator_loop_->start();
-  binder_loop_->start();
+  scheduler_loop_->start();
+  boards_ = std::make_unique<control::BoardKeeper>(
+      *client_, control::BoardOptions{board_settings(options_.settings, runtime()), "", {}});
+  boards_loop_ = std::make_unique<control::Loop>(*boards_, *client_, *watches_, wall_clock);
+  boards_loop_->start();
   return options_.serve ? start_server() : Result<Done>(Done{});
 }
 
-Result<Done> Body::start_server() {
+Result<Done> WholePlane::start_server() {
   bool loopback =
       options_.address == "127.0.0.1" || options_.address == "::1" || options_.address == "localhost";
   std::vector<std::string> more_names;
@@ -181,7 +204,7 @@ Result<Done> Body::start_server() {
   return write_private(options_.dir.kubeconfig(), server::kubeconfig_text(parts));
 }
 
-std::map<std::string, PodUsage> Body::usage(const std::vector<std::string>& pod_uids) {
+std::map<std::string, PodUsage> WholePlane::usage(const std::vector<std::string>& pod_uids) {
   std::map<std::string, PodUsage> out;
   for (const std::string& uid : pod_uids) {
     std::vector<server::ContainerUsage> containers = node_->access().usage(uid);
@@ -195,17 +218,18 @@ std::map<std::string, PodUsage> Body::usage(const std::vector<std::string>& pod_
   return out;
 }
 
-void Body::stop(Leave leave) {
+void WholePlane::stop(Leave leave) {
   if (server_) server_->stop();
   if (operator_loop_) operator_loop_->stop();
-  if (binder_loop_) binder_loop_->stop();
+  if (scheduler_loop_) scheduler_loop_->stop();
+  if (boards_loop_) boards_loop_->stop();
   if (node_) node_->stop(leave);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Plane>> Plane::start(PlaneOptions options) {
-  auto plane = std::make_unique<Body>(std::move(options));
+  auto plane = std::make_unique<WholePlane>(std::move(options));
   if (Result<Done> begun = plane->begin(); !begun.ok()) return begun.error();
   return std::unique_ptr<Plane>(std::move(plane));
 }

@@ -1,4 +1,4 @@
-// Plane: the embedded control plane in this process: the hub, the operator, the binder, the
+// Plane: the embedded control plane in this process: the hub, the operator, the scheduler, the
 // node and, when asked for, the server, each on threads of its own. The one place that
 // knows all of them.
 //

@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view kNodeName = "trainyard";
 // How long pods may take to stop beyond the grace that they ask for.
 constexpr Duration kStopMargin{10'000};
-constexpr std::chrono::milliseconds kLookEvery{50};
+constexpr std::chrono::milliseconds kNodeLooksEvery{50};
 
 node::Requests capacity_of_machine() {
   node::Requests capacity;
@@ -58,9 +58,9 @@ Result<Done> link_shared(const std::filesystem::path& own, const std::filesystem
   return Done{};
 }
 
-class Body final : public PlaneNode {
+class NodeOfPlane final : public PlaneNode {
  public:
-  Body(const PlaneOptions& options, client::Client& client) : options_(options), client_(client) {}
+  NodeOfPlane(const PlaneOptions& options, client::Client& client) : options_(options), client_(client) {}
 
   Result<Done> begin(client::WatchSource& watches) {
     if (auto linked = link_shared(options_.dir.volumes(), options_.volumes); !linked.ok()) return linked;
@@ -73,6 +73,8 @@ class Body final : public PlaneNode {
     node.capacity = capacity_of_machine();
     node.gpus = gpus_.indexes;
     node.clock = wall_clock;
+    node.logs.age_max = seconds(int64_t{options_.settings.log_days} * 24 * 3600);
+    node.logs.bytes_max = int64_t{options_.settings.log_megabytes} << 20;
     node_ = std::make_unique<node::Node>(std::move(node), client_, watches, *runtime_);
     access_ = std::make_unique<NodeAccess>(*node_);
     node_->start();
@@ -103,7 +105,7 @@ class Body final : public PlaneNode {
   std::unique_ptr<NodeAccess> access_;
 };
 
-Result<Done> Body::choose_runtime() {
+Result<Done> NodeOfPlane::choose_runtime() {
   RuntimeChoice wanted = options_.settings.runtime;
   if (wanted != RuntimeChoice::kProcess) {
     Result<Done> opened = try_sandbox();
@@ -119,14 +121,14 @@ Result<Done> Body::choose_runtime() {
   return Done{};
 }
 
-Result<Done> Body::try_sandbox() {
+Result<Done> NodeOfPlane::try_sandbox() {
   if (options_.no_sandbox) return *options_.no_sandbox;
   Result<node::SandboxSupport> support = node::sandbox_support(options_.dir.root);
   if (!support.ok()) return support.error();
   return open_sandbox(*support);
 }
 
-Result<Done> Body::open_sandbox(const node::SandboxSupport& support) {
+Result<Done> NodeOfPlane::open_sandbox(const node::SandboxSupport& support) {
   node::SandboxOptions sandbox{options_.dir.root, {"/proc/self/exe", "shim"}, support, gpus_, true};
   Result<std::unique_ptr<node::SandboxRuntime>> runtime = node::SandboxRuntime::open(sandbox);
   if (!runtime.ok()) {
@@ -141,7 +143,7 @@ Result<Done> Body::open_sandbox(const node::SandboxSupport& support) {
   return Done{};
 }
 
-std::vector<std::filesystem::path> Body::writable_folders(const json::object& pod) {
+std::vector<std::filesystem::path> NodeOfPlane::writable_folders(const json::object& pod) {
   std::vector<std::filesystem::path> folders;
   std::string ns(kube::namespace_of(pod));
   const json::array* volumes = kube::array_at(pod, {"spec", "volumes"});
@@ -159,7 +161,7 @@ std::vector<std::filesystem::path> Body::writable_folders(const json::object& po
   return folders;
 }
 
-Result<Done> Body::bring_image(const std::string& image) {
+Result<Done> NodeOfPlane::bring_image(const std::string& image) {
   node::ImageStore store(options_.dir.images());
   if (store.find(image)) return Done{};
   Result<node::Image> pulled =
@@ -168,7 +170,7 @@ Result<Done> Body::bring_image(const std::string& image) {
   return Done{};
 }
 
-std::vector<client::Object> Body::live_pods() {
+std::vector<client::Object> NodeOfPlane::live_pods() {
   Result<client::Reply> pods = client::list(client_, kube::kPods, "");
   if (!pods.ok()) return {};
   std::vector<client::Object> live = pods->items;
@@ -181,7 +183,7 @@ std::vector<client::Object> Body::live_pods() {
 }
 
 // Asks every pod that runs to go and waits as long as their grace lasts.
-void Body::end_pods() {
+void NodeOfPlane::end_pods() {
   Duration grace{0};
   for (const client::Object& pod : live_pods()) {
     grace =
@@ -191,10 +193,10 @@ void Body::end_pods() {
     if (!removed.ok() && removed.error().kind != ErrorKind::kNotFound) options_.say(removed.error().message);
   }
   Time patience_ends = wall_clock() + grace + kStopMargin;
-  while (!live_pods().empty() && wall_clock() < patience_ends) std::this_thread::sleep_for(kLookEvery);
+  while (!live_pods().empty() && wall_clock() < patience_ends) std::this_thread::sleep_for(kNodeLooksEvery);
 }
 
-void Body::stop(Plane::Leave leave) {
+void NodeOfPlane::stop(Plane::Leave leave) {
   if (node_ == nullptr) return;
   if (leave == Plane::Leave::kStopped) end_pods();
   node_->stop(leave == Plane::Leave::kRunning);
@@ -204,7 +206,7 @@ void Body::stop(Plane::Leave leave) {
 
 Result<std::unique_ptr<PlaneNode>> PlaneNode::start(const PlaneOptions& options, client::Client& client,
                                                     client::WatchSource& watches) {
-  auto node = std::make_unique<Body>(options, client);
+  auto node = std::make_unique<NodeOfPlane>(options, client);
   if (Result<Done> begun = node->begin(watches); !begun.ok()) return begun.error();
   return std::unique_ptr<PlaneNode>(std::move(node));
 }

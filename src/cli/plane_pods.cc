@@ -10,9 +10,9 @@ namespace {
 
 node::PodRef to_node(const server::PodRef& pod) { return {pod.ns, pod.name, pod.uid, pod.container}; }
 
-class Log final : public server::LogReader {
+class NodeLog final : public server::LogReader {
  public:
-  explicit Log(std::unique_ptr<node::LogReader> reader) : reader_(std::move(reader)) {}
+  explicit NodeLog(std::unique_ptr<node::LogReader> reader) : reader_(std::move(reader)) {}
   Result<bool> read(std::string& out) override { return reader_->read(out); }
 
  private:
@@ -66,7 +66,7 @@ Result<std::unique_ptr<server::LogReader>> NodeAccess::logs(const server::PodRef
   asked.since = query.since;
   Result<std::unique_ptr<node::LogReader>> reader = node_.logs(to_node(pod), asked);
   if (!reader.ok()) return reader.error();
-  return std::unique_ptr<server::LogReader>(std::make_unique<Log>(std::move(reader).value()));
+  return std::unique_ptr<server::LogReader>(std::make_unique<NodeLog>(std::move(reader).value()));
 }
 
 Result<std::unique_ptr<server::ExecSession>> NodeAccess::exec(const server::PodRef& pod,

@@ -13,7 +13,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr Duration kLookEvery{100};
+constexpr Duration kScreenLooksEvery{100};
 // Event files and usage change slowly: they are looked at on every n-th look.
 constexpr int64_t kSlowLooks = 10;
 constexpr int kLooksAfterEnd = 10;
@@ -123,7 +123,7 @@ int RunSession::watch() {
     }
     if (interrupts_.count() > stops_) stop_jobs();
     if (stops_ >= 2) break;
-    interrupts_.sleep(kLookEvery);
+    interrupts_.sleep(kScreenLooksEvery);
   }
   show();
   live_.release();

@@ -8,18 +8,13 @@
 #include "cli/convert.h"
 #include "cli/explain.h"
 #include "cli/simulate.h"
+#include "cli/testing.h"
 #include "cli/validate.h"
 
 namespace trainyard::cli {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct Ran {
-  int status = 0;
-  std::string out;
-  std::string err;
-};
 
 Ran run_on(const Command& command, const std::string& input) {
   std::istringstream in(input);

@@ -8,9 +8,9 @@
 namespace trainyard::cli {
 namespace {
 
-const Time kNow = *parse_rfc3339("2026-01-01T00:01:00Z");
+const Time kViewedAt = *parse_rfc3339("2026-01-01T00:01:00Z");
 
-json::object job(std::string_view status = "{}") {
+json::object mnist_job(std::string_view status = "{}") {
   return json::parse(fmt::format(R"({{
     "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
     "metadata": {{"name": "mnist", "namespace": "default", "uid": "job-uid",
@@ -40,7 +40,7 @@ json::object pod(int index, std::string_view status, std::string_view node = "he
 JobView view(const json::object& job, const std::vector<json::object>& pods) {
   std::vector<const json::object*> views;
   for (const json::object& pod : pods) views.push_back(&pod);
-  return view_of(dialect_named("tfjob"), {}, job, views, {{"pod-0", {1500, 300 << 20}}}, kNow);
+  return view_of(dialect_named("tfjob"), {}, job, views, {{"pod-0", {1500, 300 << 20}}}, kViewedAt);
 }
 
 std::string states(const JobView& view) {
@@ -52,35 +52,35 @@ std::string states(const JobView& view) {
   return text;
 }
 
-constexpr std::string_view kRunning =
+constexpr std::string_view kRunningStatus =
     R"({"phase":"Running","startTime":"2026-01-01T00:00:35Z","containerStatuses":[
         {"name":"tensorflow","restartCount":1,"state":{"running":{}}}]})";
 
 TEST(RunView, ReplicasAreWhatTheirPodsAre) {
-  EXPECT_EQ(states(view(job(), {})), "worker-0 waiting; worker-1 waiting");
-  EXPECT_EQ(states(view(job(), {pod(0, R"({"phase":"Pending"})", ""), pod(1, kRunning)})),
+  EXPECT_EQ(states(view(mnist_job(), {})), "worker-0 waiting; worker-1 waiting");
+  EXPECT_EQ(states(view(mnist_job(), {pod(0, R"({"phase":"Pending"})", ""), pod(1, kRunningStatus)})),
             "worker-0 waiting [waits for a node]; worker-1 running");
-  EXPECT_EQ(states(view(job(), {pod(0, R"({"phase":"Failed","containerStatuses":[{"name":"tensorflow",
+  EXPECT_EQ(states(view(mnist_job(), {pod(0, R"({"phase":"Failed","containerStatuses":[{"name":"tensorflow",
       "state":{"terminated":{"exitCode":137,"reason":"OOMKilled"}}}]})"),
-                                pod(1, R"({"phase":"Succeeded"})")})),
+                                      pod(1, R"({"phase":"Succeeded"})")})),
             "worker-0 failed 137 (OOMKilled); worker-1 succeeded");
-  EXPECT_EQ(states(view(job(), {pod(0, R"({"phase":"Pending","containerStatuses":[{"name":"tensorflow",
+  EXPECT_EQ(states(view(mnist_job(), {pod(0, R"({"phase":"Pending","containerStatuses":[{"name":"tensorflow",
       "state":{"waiting":{"reason":"CreateContainerConfigError","message":"secret \"x\" not found"}}}]})")})),
             "worker-0 starting [CreateContainerConfigError: secret \"x\" not found]; worker-1 waiting");
 }
 
 TEST(RunView, AGraceThatRunsIsShown) {
-  json::object going = pod(0, kRunning);
+  json::object going = pod(0, kRunningStatus);
   going["metadata"].as_object()["deletionTimestamp"] = "2026-01-01T00:01:20Z";
   going["metadata"].as_object()["deletionGracePeriodSeconds"] = 30;
-  EXPECT_EQ(states(view(job(), {going})),
+  EXPECT_EQ(states(view(mnist_job(), {going})),
             "worker-0 stopping [waiting for grace, 20s left]; worker-1 waiting");
 }
 
 TEST(RunView, ABlockIsAlignedAndFits) {
-  JobView seen = view(job(), {pod(0, kRunning), pod(1, R"({"phase":"Pending"})")});
+  JobView seen = view(mnist_job(), {pod(0, kRunningStatus), pod(1, R"({"phase":"Pending"})")});
   seen.progress = Progress{40, "loss", 0.125};
-  std::vector<std::string> lines = block_of(seen, {80, 24, false}, kNow);
+  std::vector<std::string> lines = block_of(seen, {80, 24, false}, kViewedAt);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0], "TFJob mnist  starting  60s  step 40  loss 0.125");
   EXPECT_EQ(lines[1], "  worker-0  running        1x      25s   1.50   300Mi");
@@ -96,15 +96,15 @@ TEST(RunView, WhatDoesNotFitIsCounted) {
     row.state = i == 70 ? "failed 1" : "running";
     seen.replicas.push_back(row);
   }
-  std::vector<std::string> lines = block_of(seen, {80, 10, false}, kNow);
+  std::vector<std::string> lines = block_of(seen, {80, 10, false}, kViewedAt);
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[1], "  worker-70  failed 1");
   EXPECT_EQ(lines[4], "  and 97 running");
 }
 
 TEST(RunView, ChangesAreToldOnce) {
-  JobView before = view(job(), {pod(0, R"({"phase":"Pending"})")});
-  JobView after = view(job(), {pod(0, kRunning)});
+  JobView before = view(mnist_job(), {pod(0, R"({"phase":"Pending"})")});
+  JobView after = view(mnist_job(), {pod(0, kRunningStatus)});
   EXPECT_EQ(changes_between(before, after), std::vector<std::string>{"worker-0: running"});
   EXPECT_TRUE(changes_between(after, after).empty());
 }
@@ -113,8 +113,8 @@ TEST(RunView, TheEndingSaysWhy) {
   JobView seen;
   seen.title = "TFJob mnist";
   seen.result = model::ResultKind::kFailed;
-  seen.started = kNow;
-  seen.finished = kNow + seconds(75);
+  seen.started = kViewedAt;
+  seen.finished = kViewedAt + seconds(75);
   seen.restarts = 1;
   seen.why = "worker-0 failed with exit code 3, which is not retried";
   EXPECT_EQ(ending_of(seen),

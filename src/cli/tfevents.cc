@@ -9,6 +9,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/ascii.h"
+
 namespace trainyard::cli {
 namespace {
 
@@ -174,13 +176,6 @@ void take_event(std::string_view event, std::vector<Scalar>& found) {
   for (Field value; values.next(value);) {
     if (value.number == 1) take_value(value.bytes, scalar, found);
   }
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
 }
 
 bool mentions_evaluation(std::string_view text) {

@@ -9,7 +9,7 @@
 namespace trainyard::cli {
 namespace {
 
-std::string_view word_of(model::Cleanup cleanup) {
+std::string_view clean_up_policy(model::Cleanup cleanup) {
   switch (cleanup) {
     case model::Cleanup::kNone:
       return "None";
@@ -21,9 +21,9 @@ std::string_view word_of(model::Cleanup cleanup) {
   return "";
 }
 
-json::object run_policy_of(Portable& job) {
+json::object t9k_run_policy(Portable& job) {
   json::object policy;
-  policy["cleanUpPolicy"] = kube::jview(word_of(job.cleanup));
+  policy["cleanUpPolicy"] = kube::jview(clean_up_policy(job.cleanup));
   if (job.restarts_max) {
     policy["backoffLimit"] = *job.restarts_max;
   } else if (job.restarts()) {
@@ -85,7 +85,7 @@ Result<json::object> to_t9k(Portable& job) {
         "128 but 139");
   }
   json::object spec;
-  spec["runPolicy"] = run_policy_of(job);
+  spec["runPolicy"] = t9k_run_policy(job);
   if (job.paused) spec["runMode"] = json::object{{"pause", json::object{{"enabled", true}}}};
   write_scheduler(job, spec);
   if (job.tensorboard) spec["tensorboardSpec"] = *job.tensorboard;

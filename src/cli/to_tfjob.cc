@@ -16,7 +16,7 @@ std::string_view title_of(std::string_view role) {
   return "Evaluator";
 }
 
-std::string_view word_of(model::Cleanup cleanup) {
+std::string_view clean_pod_policy(model::Cleanup cleanup) {
   switch (cleanup) {
     case model::Cleanup::kNone:
       return "None";
@@ -28,9 +28,9 @@ std::string_view word_of(model::Cleanup cleanup) {
   return "";
 }
 
-json::object run_policy_of(Portable& job) {
+json::object tfjob_run_policy(Portable& job) {
   json::object policy;
-  policy["cleanPodPolicy"] = kube::jview(word_of(job.cleanup));
+  policy["cleanPodPolicy"] = kube::jview(clean_pod_policy(job.cleanup));
   if (job.restarts_max) policy["backoffLimit"] = *job.restarts_max;
   if (job.deadline_seconds) policy["activeDeadlineSeconds"] = *job.deadline_seconds;
   if (job.ttl_seconds) policy["ttlSecondsAfterFinished"] = *job.ttl_seconds;
@@ -65,7 +65,7 @@ Result<json::object> to_tfjob(Portable& job) {
                      {"template", role.pod_template}};
   }
   json::object spec;
-  spec["runPolicy"] = run_policy_of(job);
+  spec["runPolicy"] = tfjob_run_policy(job);
   if (job.all_workers) spec["successPolicy"] = "AllWorkers";
   spec["tfReplicaSpecs"] = std::move(roles);
   if (job.tensorboard) job.lost.push_back("spec.tensorboardSpec: make a TensorBoard object of its own");

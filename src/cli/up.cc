@@ -155,17 +155,4 @@ int down(const Down& command, const Console& console) {
   return kFine;
 }
 
-int plane_status(const PlaneStatus& command, const Console& console) {
-  Result<DataDir> dir = data_dir_of(command.data_dir);
-  if (!dir.ok()) return complain(console, dir.error());
-  int holder = holder_of(*dir);
-  if (holder == 0) {
-    console.out << fmt::format("no plane is up in {}; 'trainyard up' starts one\n", dir->root.string());
-    return kInputAtFault;
-  }
-  console.out << fmt::format("a plane is up in {}\n  process     {}\n  kubeconfig  {}\n", dir->root.string(),
-                             holder, dir->kubeconfig().string());
-  return kFine;
-}
-
 }  // namespace trainyard::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/complain.h"
 #include "cli/output_job.h"
 #include "cli/output_table.h"
 #include "cli/verbs_follow.h"
@@ -12,11 +13,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-int fail(const Console& console, const Error& error) {
-  console.err << error.message << "\n";
-  return kInputAtFault;
-}
 
 bool same_but_for_case(std::string_view a, std::string_view b) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -54,7 +50,7 @@ bool is_paused_in_spec(const FoundJob& job) {
 
 bool set_paused(const std::string& word, bool pause, const Cluster& cluster, const Console& console) {
   Result<FoundJob> job = find_job(cluster, word);
-  if (!job.ok()) return fail(console, job.error()) == kFine;
+  if (!job.ok()) return complain(console, job.error()) == kFine;
   if (std::string why_not = nothing_to_do(*job, pause); !why_not.empty()) {
     console.err << why_not << "\n";
     return false;
@@ -174,17 +170,17 @@ int resume_jobs(const ResumeJobs& verb, const Cluster& cluster, const Console& c
 
 int scale_job(const ScaleJob& verb, const Cluster& cluster, const Console& console) {
   Result<FoundJob> job = find_job(cluster, verb.job);
-  if (!job.ok()) return fail(console, job.error());
+  if (!job.ok()) return complain(console, job.error());
   JobStatus status = status_of(*job->dialect, *job->object);
   if (status.finished_now()) {
     console.err << fmt::format("{} is {} already: there is nothing to scale\n", job->title(), status.word);
     return kInputAtFault;
   }
   Result<kube::Request> request = scale_request(*job, verb.roles);
-  if (!request.ok()) return fail(console, request.error());
+  if (!request.ok()) return complain(console, request.error());
   Result<client::Reply> sent = cluster.client.send(*request);
   if (!sent.ok())
-    return fail(console, {sent.error().kind, fmt::format("{}: {}", job->title(), sent.error().message)});
+    return complain(console, {sent.error().kind, fmt::format("{}: {}", job->title(), sent.error().message)});
   for (const auto& [role, count] : verb.roles) {
     console.out << fmt::format("{} scaled: {} to {}\n", job->title(), role, count);
   }
@@ -203,7 +199,7 @@ int wait_until_gone(const std::vector<FoundJob>& jobs, const DeleteJobs& verb, c
     std::string uid(kube::uid_of(*job.object));
     while (true) {
       Result<bool> changed = follow.next(until);
-      if (!changed.ok()) return fail(console, changed.error());
+      if (!changed.ok()) return complain(console, changed.error());
       client::Object left = follow.cache(0).find(job.ns(), job.name());
       size_t pods = follow.cache(1).owned_by(uid).size();
       bool job_left = left != nullptr && kube::uid_of(*left) == uid;
@@ -225,7 +221,7 @@ int delete_jobs(const DeleteJobs& verb, const Cluster& cluster, const Console& c
   std::vector<FoundJob> jobs;
   for (const std::string& word : verb.jobs) {
     Result<FoundJob> job = find_job(cluster, word);
-    if (!job.ok()) return fail(console, job.error());
+    if (!job.ok()) return complain(console, job.error());
     jobs.push_back(*job);
   }
   for (const FoundJob& job : jobs) {
@@ -234,8 +230,8 @@ int delete_jobs(const DeleteJobs& verb, const Cluster& cluster, const Console& c
     Result<Done> removed =
         client::remove(cluster.client, job.dialect->resource, job.ns(), job.name(), options);
     if (!removed.ok() && removed.error().kind != ErrorKind::kNotFound) {
-      return fail(console,
-                  {removed.error().kind, fmt::format("{}: {}", job.title(), removed.error().message)});
+      return complain(console,
+                      {removed.error().kind, fmt::format("{}: {}", job.title(), removed.error().message)});
     }
     console.out << fmt::format("{} deleted\n", job.title()) << std::flush;
   }

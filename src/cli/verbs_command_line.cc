@@ -16,6 +16,7 @@ struct VerbCommands::Raw {
   std::vector<std::string> words;
   std::vector<std::string> command;  // behind "--"
   std::vector<std::string> paths;
+  std::string replica;
   std::string role;
   std::optional<int> index;
   std::string container;
@@ -75,6 +76,7 @@ void VerbCommands::Raw::add_jobs(CLI::App& command_app, bool required) {
 }
 
 void VerbCommands::Raw::add_replica(CLI::App& command_app) {
+  command_app.add_option("-r,--replica", replica, "Only this replica, such as worker-1");
   command_app.add_option("--role", role, "Only replicas of this role, such as worker");
   command_app.add_option("--index", index, "Only the replica of this index")->check(CLI::NonNegativeNumber);
   command_app.add_option("-c,--container", container, "The container; the one that trains by default");
@@ -140,11 +142,12 @@ void VerbCommands::Raw::add_logs(CLI::App& app) {
   command_app->add_option("--since", since, "Only the lines of this last while, such as 10m");
   command_app->footer(
       "Without --role or --all: of the replica whose end decides the job (chief, else worker 0).\n"
-      "The embedded plane keeps logs of pods that are gone; pod/NAME names such a pod.\n\n"
+      "The embedded plane keeps logs of pods and jobs that are gone (see --log-days and --log-megabytes\n"
+      "of 'trainyard up'): JOB may be one that was deleted, pod/NAME names a pod.\n\n"
       "Examples:\n"
       "  trainyard logs mnist -f\n"
       "  trainyard logs mnist --all --tail 20\n"
-      "  trainyard logs mnist --role worker --index 1 --previous");
+      "  trainyard logs mnist -r worker-1 --previous");
 }
 
 void VerbCommands::Raw::add_pause_and_resume(CLI::App& app) {
@@ -278,6 +281,17 @@ Misused no_duration(std::string_view option, const std::string& text) {
   return {fmt::format("{}: '{}' is not a duration such as 90s, 5m or 1h30m\n", option, text)};
 }
 
+// "worker-1"; a role may have dashes of its own.
+std::optional<ReplicaChoice> replica_named(const std::string& text) {
+  size_t dash = text.rfind('-');
+  if (dash == std::string::npos || dash == 0) return std::nullopt;
+  int index = 0;
+  const char* last = text.data() + text.size();
+  auto [end, error] = std::from_chars(text.data() + dash + 1, last, index);
+  if (error != std::errc() || end != last || index < 0) return std::nullopt;
+  return ReplicaChoice{text.substr(0, dash), index};
+}
+
 ListForm form_of(const std::string& output) {
   if (output == "wide") return ListForm::kWide;
   if (output == "yaml") return ListForm::kYaml;
@@ -329,11 +343,16 @@ std::optional<std::variant<OnCluster, Misused>> VerbCommands::read(std::string_v
   if (!duration_of(raw.timeout, timeout)) return no_duration("--timeout", raw.timeout);
   if (!duration_of(raw.since, since)) return no_duration("--since", raw.since);
   ReplicaChoice replicas{raw.role, raw.index};
+  if (!raw.replica.empty()) {
+    std::optional<ReplicaChoice> one = replica_named(raw.replica);
+    if (!one) return Read(Misused{fmt::format("--replica '{}': such as worker-1 is wanted\n", raw.replica)});
+    replicas = *one;
+  }
   if (name == "submit") return verb(Submit{raw.paths, raw.settings});
   if (name == "get") return verb(GetJobs{raw.words, form_of(raw.output), raw.watch, timeout, raw.selector});
   if (name == "describe") return verb(DescribeJobs{raw.words});
   if (name == "logs") {
-    bool chosen = !raw.role.empty() || raw.index.has_value();
+    bool chosen = !replicas.role.empty() || replicas.index.has_value();
     return verb(ShowLogs{raw.words.at(0), replicas, raw.all || chosen, raw.container, raw.follow,
                          raw.previous, raw.timestamps, raw.tail, since});
   }

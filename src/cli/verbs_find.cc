@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "cli/dialects.h"
 #include "cli/suggest.h"
 #include "kube/meta.h"
@@ -36,14 +37,6 @@ constexpr std::array<KindWord, 17> kWords{{
     {"jobs.batch.volcano.sh", "volcano"},
     {"volcanojob", "volcano"},
 }};
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 std::string namespace_asked(const Cluster& cluster) { return cluster.everywhere ? "" : cluster.ns; }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/complain.h"
 #include "cli/dialects.h"
 #include "cli/objects.h"
 #include "cli/output_job.h"
@@ -15,11 +16,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-int fail(const Console& console, const Error& error) {
-  console.err << error.message << "\n";
-  return kInputAtFault;
-}
 
 using Pods = std::map<const dialect::Dialect*, std::vector<client::Object>>;
 
@@ -130,7 +126,7 @@ int watch_jobs(const GetJobs& verb, const WhatToGet& what, const std::vector<Fou
   if (verb.timeout) until = cluster.clock() + *verb.timeout;
   while (true) {
     Result<bool> changed = follow.next(until);
-    if (!changed.ok()) return fail(console, changed.error());
+    if (!changed.ok()) return complain(console, changed.error());
     if (!*changed) return kFine;
     for (size_t k = 0; k < kinds.size(); ++k) {
       for (const auto& [key, object] : follow.cache(2 * k).all()) {
@@ -166,10 +162,10 @@ WhatToGet read_get_words(const std::vector<std::string>& words) {
 
 int get_jobs(const GetJobs& verb, const Cluster& cluster, const Console& console) {
   Result<kube::LabelSelector> labels = kube::LabelSelector::parse(verb.selector);
-  if (!labels.ok()) return fail(console, labels.error());
+  if (!labels.ok()) return complain(console, labels.error());
   WhatToGet what = read_get_words(verb.words);
   Result<std::vector<FoundJob>> jobs = chosen_jobs(what, *labels, cluster);
-  if (!jobs.ok()) return fail(console, jobs.error());
+  if (!jobs.ok()) return complain(console, jobs.error());
   std::vector<size_t> widths;
   if (verb.form == ListForm::kYaml || verb.form == ListForm::kJson) {
     print_documents(*jobs, what.names.size() == 1, verb.form, console);
@@ -177,7 +173,7 @@ int get_jobs(const GetJobs& verb, const Cluster& cluster, const Console& console
     for (const FoundJob& job : *jobs) console.out << job.title() << "\n";
   } else {
     Result<std::vector<Cells>> rows = rows_of(*jobs, look_of(verb, cluster), cluster);
-    if (!rows.ok()) return fail(console, rows.error());
+    if (!rows.ok()) return complain(console, rows.error());
     widths = widths_of(*rows);
     if (jobs->empty() && !verb.watch) {
       console.err << fmt::format("there are no training jobs in {}\n",

@@ -6,12 +6,14 @@
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/dialects.h"
 #include "cli/output_job.h"
 #include "cli/output_log.h"
 #include "cli/run_view.h"
 #include "cli/verbs_find.h"
 #include "cli/verbs_follow.h"
 #include "cli/verbs_replicas.h"
+#include "kube/access.h"
 #include "kube/meta.h"
 #include "node/log_files.h"
 
@@ -81,14 +83,17 @@ std::optional<Error> copy_stream(const Cluster& cluster, const std::string& path
   return failed;
 }
 
-// The logs of all runs of a replica's container that are on disk, oldest first.
+// The logs of all runs of a replica's container that are on disk, oldest first; when some pods
+// are given (by uid), of those alone.
 std::vector<std::filesystem::path> kept_runs(const ReplicaPod& replica, const std::string& container,
-                                             const std::string& ns, const Cluster& cluster) {
+                                             const std::string& ns, const Cluster& cluster,
+                                             const std::set<std::string>& of_pods) {
   std::vector<std::filesystem::path> files;
   if (cluster.kept_logs.empty()) return files;
   node::LogFolder folder(cluster.kept_logs);
   for (const node::KeptLog& log : folder.kept(ns, replica.pod_name)) {
     if (!container.empty() && log.container != container) continue;
+    if (!of_pods.empty() && !of_pods.contains(log.pod_uid)) continue;
     for (int attempt : log.attempts) {
       files.push_back(folder.file(ns, replica.pod_name, log.pod_uid, log.container, attempt));
     }
@@ -98,8 +103,8 @@ std::vector<std::filesystem::path> kept_runs(const ReplicaPod& replica, const st
 
 // From the disk; false when nothing is kept. `back` 1 is the run before the last.
 bool print_kept(const ReplicaPod& replica, const LogAsk& ask, const std::string& ns, size_t back,
-                const Cluster& cluster, Printer& printer) {
-  std::vector<std::filesystem::path> runs = kept_runs(replica, ask.container, ns, cluster);
+                const Cluster& cluster, Printer& printer, const std::set<std::string>& of_pods = {}) {
+  std::vector<std::filesystem::path> runs = kept_runs(replica, ask.container, ns, cluster, of_pods);
   if (runs.size() <= back) return false;
   node::LogQuery query;
   query.timestamps = ask.timestamps;
@@ -246,6 +251,93 @@ int logs_of_pod(const ShowLogs& verb, const std::string& name, const Cluster& cl
   return print_one(replica, ask, cluster.ns, cluster, console, printer) ? kFine : kInputAtFault;
 }
 
+// A replica of a job that is gone: its pods, by uid, as far as their logs are kept.
+struct GoneReplica {
+  std::string role;
+  int index = 0;
+  ReplicaPod last;
+  std::set<std::string> pods;
+};
+
+// The job of that name that ended last, with replicas by role and index; empty when nothing is kept.
+std::vector<GoneReplica> gone_replicas(const JobName& wanted, const Cluster& cluster) {
+  if (cluster.kept_logs.empty()) return {};
+  std::vector<json::object> pods = node::LogFolder(cluster.kept_logs).remembered(cluster.ns);
+  std::string newest;  // uid of the job
+  std::map<std::pair<std::string, int>, GoneReplica> replicas;
+  for (const json::object& pod : pods) {
+    const json::array* owners = kube::array_at(pod, {"metadata", "ownerReferences"});
+    const json::object* owner = owners != nullptr && !owners->empty() ? (*owners)[0].if_object() : nullptr;
+    if (owner == nullptr || kube::text_at(*owner, {"name"}) != wanted.name) continue;
+    for (const dialect::Dialect& dialect : all_dialects()) {
+      bool same = dialect.resource.kind == kube::text_at(*owner, {"kind"}) &&
+                  (wanted.dialect == nullptr || wanted.dialect == &dialect);
+      std::optional<dialect::PodIdentity> id = same ? dialect.identify(pod) : std::nullopt;
+      if (!id) continue;
+      // Oldest first: one of another job begins anew.
+      if (newest != kube::text_at(*owner, {"uid"})) replicas.clear();
+      newest = kube::text_at(*owner, {"uid"});
+      GoneReplica& replica = replicas[{id->role, id->index}];
+      replica.role = id->role;
+      replica.index = id->index;
+      replica.last = {fmt::format("{}-{}", id->role, id->index), std::string(kube::name_of(pod)), nullptr,
+                      main_container_of(&dialect, pod)};
+      replica.pods.insert(std::string(kube::uid_of(pod)));
+    }
+  }
+  std::vector<GoneReplica> out;
+  for (auto& [id, replica] : replicas) out.push_back(std::move(replica));
+  return out;
+}
+
+// Those that are chosen; without a choice the one that decides such jobs as a rule.
+std::vector<GoneReplica> chosen_gone(std::vector<GoneReplica> replicas, const ShowLogs& verb) {
+  if (verb.all) {
+    std::erase_if(replicas, [&](const GoneReplica& one) {
+      bool role = verb.replicas.role.empty() || verb.replicas.role == one.role;
+      return !role || (verb.replicas.index && *verb.replicas.index != one.index);
+    });
+    return replicas;
+  }
+  for (std::string_view role : {"chief", "master", "worker"}) {
+    for (const GoneReplica& one : replicas) {
+      if (one.role == role && one.index == 0) return {one};
+    }
+  }
+  replicas.resize(std::min<size_t>(replicas.size(), 1));
+  return replicas;
+}
+
+// A job that was deleted, from the logs on disk; `none` says that there is no such job.
+int logs_of_gone(const ShowLogs& verb, const Error& none, const Cluster& cluster, const Console& console) {
+  Result<JobName> wanted = read_job_name(verb.job);
+  std::vector<GoneReplica> all = wanted.ok() ? gone_replicas(*wanted, cluster) : std::vector<GoneReplica>();
+  std::vector<GoneReplica> chosen = chosen_gone(all, verb);
+  if (chosen.empty()) {
+    std::string there;
+    for (const GoneReplica& one : all) there += (there.empty() ? "" : ", ") + one.last.label;
+    console.err << (all.empty() ? none.message
+                                : fmt::format("'{}' is gone; of it are kept: {}", verb.job, there))
+                << "\n";
+    return kInputAtFault;
+  }
+  std::vector<ReplicaPod> replicas;
+  for (const GoneReplica& one : chosen) replicas.push_back(one.last);
+  std::vector<Printer> printers = printers_for(replicas, console);
+  bool any = false;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    LogAsk ask = ask_of(verb, replicas[i].container);
+    bool shown =
+        print_kept(replicas[i], ask, cluster.ns, verb.previous ? 1 : 0, cluster, printers[i], chosen[i].pods);
+    if (!shown) {
+      console.err << fmt::format("{} ({}): {}\n", replicas[i].label, replicas[i].pod_name,
+                                 verb.previous ? "it has not run before" : "its log is no longer kept");
+    }
+    any = any || shown;
+  }
+  return any ? kFine : kInputAtFault;
+}
+
 }  // namespace
 
 int show_logs(const ShowLogs& verb, const Cluster& cluster, const Console& console) {
@@ -254,6 +346,8 @@ int show_logs(const ShowLogs& verb, const Cluster& cluster, const Console& conso
       return logs_of_pod(verb, verb.job.substr(prefix.size()), cluster, console);
   }
   Result<FoundJob> job = find_job(cluster, verb.job);
+  if (!job.ok() && job.error().kind == ErrorKind::kNotFound)
+    return logs_of_gone(verb, job.error(), cluster, console);
   if (!job.ok()) {
     console.err << job.error().message << "\n";
     return kInputAtFault;

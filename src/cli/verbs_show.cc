@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/commands.h"
+#include "cli/complain.h"
 #include "cli/dialects.h"
 #include "cli/output_job.h"
 #include "cli/output_table.h"
@@ -16,11 +17,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-int fail(const Console& console, const Error& error) {
-  console.err << error.message << "\n";
-  return kInputAtFault;
-}
 
 std::vector<const json::object*> bare(const std::vector<client::Object>& objects) {
   std::vector<const json::object*> pointers;
@@ -34,10 +30,26 @@ Result<std::vector<client::Object>> events_in(const Cluster& cluster, const std:
   return listed->items;
 }
 
+// Whether TFJobs have gangs is a setting of the operator's: the group it made tells.
+dialect::Settings settings_seen(const Cluster& cluster, const FoundJob& job) {
+  dialect::Settings settings;
+  if (job.dialect->resource != kube::kTfJobs) return settings;
+  for (const auto& [groups, scheduler] : {std::pair(kube::kVolcanoPodGroups, "volcano"),
+                                          {kube::kKubeBatchPodGroups, "kube-batch"},
+                                          {kube::kCoschedulingPodGroups, "scheduler-plugins"}}) {
+    Result<client::Object> group = client::get(cluster.client, groups, job.ns(), kube::name_of(*job.object));
+    if (group.ok() && kube::controller_uid_of(**group) == kube::uid_of(*job.object)) {
+      settings.gang_scheduler = scheduler;
+      return settings;
+    }
+  }
+  return settings;
+}
+
 // What a plan for the job, made as the operator would, waits for.
 std::vector<std::string> waits_of(const Cluster& cluster, const FoundJob& job,
                                   const std::vector<client::Object>& pods) {
-  dialect::LowerResult lowered = job.dialect->lower(*job.object, {});
+  dialect::LowerResult lowered = job.dialect->lower(*job.object, settings_seen(cluster, job));
   const auto* spec = std::get_if<model::JobSpec>(&lowered);
   if (spec == nullptr || !job.object->contains("status")) return {};
   std::vector<Object> objects;
@@ -57,17 +69,28 @@ std::vector<std::string> waits_of(const Cluster& cluster, const FoundJob& job,
   return waits;
 }
 
+// How the job's TensorBoard is doing and where it is; "" when it has none.
+std::string board_text(const Cluster& cluster, const FoundJob& job) {
+  std::string_view name = kube::text_at(*job.object, {"status", "tensorboard", "dependent", "name"});
+  if (name.empty()) return "";
+  Result<client::Object> board = client::get(cluster.client, kube::kTensorBoards, job.ns(), name);
+  if (!board.ok()) return fmt::format("TensorBoard: {}\n", name);
+  return fmt::format("TensorBoard: {} ({}) {}\n", name, kube::text_at(**board, {"status", "phase"}),
+                     kube::text_at(**board, {"status", "url"}));
+}
+
 int describe_one(const std::string& word, const Cluster& cluster, const Console& console) {
   Result<FoundJob> job = find_job(cluster, word);
-  if (!job.ok()) return fail(console, job.error());
+  if (!job.ok()) return complain(console, job.error());
   Result<std::vector<client::Object>> pods = pods_of(cluster, *job);
-  if (!pods.ok()) return fail(console, pods.error());
+  if (!pods.ok()) return complain(console, pods.error());
   Time now = cluster.clock();
   std::vector<const json::object*> bodies = bare(*pods);
   JobSummary summary = summary_of(*job->dialect, *job->object, bodies, now);
   console.out << describe_text(summary, bodies, waits_of(cluster, *job, *pods), now);
+  console.out << board_text(cluster, *job);
   Result<std::vector<client::Object>> events = events_in(cluster, job->ns());
-  if (!events.ok()) return fail(console, events.error());
+  if (!events.ok()) return complain(console, events.error());
   std::vector<const json::object*> own = events_about(bare(*events), *job->dialect, *job->object, bodies);
   console.out << (own.empty() ? "Events:      none\n" : "Events:\n" + indented(events_text(own, now)));
   return kFine;
@@ -86,11 +109,11 @@ int describe_jobs(const DescribeJobs& verb, const Cluster& cluster, const Consol
 
 int show_events(const ShowEvents& verb, const Cluster& cluster, const Console& console) {
   Result<FoundJob> job = find_job(cluster, verb.job);
-  if (!job.ok()) return fail(console, job.error());
+  if (!job.ok()) return complain(console, job.error());
   Result<std::vector<client::Object>> pods = pods_of(cluster, *job);
-  if (!pods.ok()) return fail(console, pods.error());
+  if (!pods.ok()) return complain(console, pods.error());
   Result<std::vector<client::Object>> events = events_in(cluster, job->ns());
-  if (!events.ok()) return fail(console, events.error());
+  if (!events.ok()) return complain(console, events.error());
   std::vector<const json::object*> own =
       events_about(bare(*events), *job->dialect, *job->object, bare(*pods));
   if (own.empty()) {
@@ -160,13 +183,13 @@ Result<std::vector<FoundJob>> jobs_to_show(const TopJobs& verb, const Cluster& c
 
 int top_jobs(const TopJobs& verb, const Cluster& cluster, const Console& console) {
   Result<std::vector<FoundJob>> jobs = jobs_to_show(verb, cluster);
-  if (!jobs.ok()) return fail(console, jobs.error());
+  if (!jobs.ok()) return complain(console, jobs.error());
   Result<Usages> used = usages(cluster);
-  if (!used.ok()) return fail(console, used.error());
+  if (!used.ok()) return complain(console, used.error());
   std::vector<Cells> rows{{"JOB", "REPLICA", "STATE", "CPU", "MEMORY"}};
   for (const FoundJob& job : *jobs) {
     Result<std::vector<client::Object>> pods = pods_of(cluster, job);
-    if (!pods.ok()) return fail(console, pods.error());
+    if (!pods.ok()) return complain(console, pods.error());
     JobSummary summary = summary_of(*job.dialect, *job.object, bare(*pods), cluster.clock());
     for (const ReplicaRow& row : summary.view.replicas) {
       auto found = used->find({job.ns(), row.pod});

@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/dialects.h"
+#include "cli/testing.h"
 #include "cli/verbs_change.h"
 #include "cli/verbs_follow.h"
 #include "cli/verbs_run.h"
@@ -25,13 +26,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr Time kNow{1'700'000'000'000};
-
-json::object parsed(std::string_view yaml) {
-  Result<std::vector<kube::Document>> documents = kube::parse_yaml(yaml);
-  EXPECT_TRUE(documents.ok()) << (documents.ok() ? "" : documents.error().message);
-  return documents->front().body.get_object();
-}
+constexpr Time kVerbTime{1'700'000'000'000};
 
 std::string tfjob(std::string_view name) {
   return fmt::format(R"(
@@ -103,22 +98,16 @@ class PlayedPods final : public client::PodPort {
   std::vector<std::string> asked;
 };
 
-struct Ran {
-  int status = 0;
-  std::string out;
-  std::string err;
-};
-
 class Verbs : public testing::Test {
  protected:
   Verbs() {
     hub::Options options;
-    options.clock = [] { return kNow; };
+    options.clock = [] { return kVerbTime; };
     hub_ = hub::Hub::open(std::move(options)).value().release();
     client_ = std::make_unique<hub::HubClient>(*hub_);
     watches_ = std::make_unique<hub::HubWatches>(*hub_);
-    cluster_ = std::make_unique<Cluster>(
-        Cluster{*client_, *watches_, pods_, [] { return kNow; }, "default", false, false, "the test", ""});
+    cluster_ = std::make_unique<Cluster>(Cluster{*client_, *watches_, pods_, [] { return kVerbTime; },
+                                                 "default", false, false, "the test", ""});
   }
   ~Verbs() override {
     cluster_.reset();
@@ -238,7 +227,8 @@ TEST_F(Verbs, KindsThatAreForbiddenDoNotHideTheOthers) {
   made(kube::kTfJobs, parsed(tfjob("mnist")));
   auto run_without = [&](std::set<std::string> plurals, const Verb& verb) {
     Forbids forbids(*client_, std::move(plurals));
-    Cluster cluster{forbids, *watches_, pods_, [] { return kNow; }, "default", false, false, "the test", ""};
+    Cluster cluster{forbids, *watches_,  pods_, [] { return kVerbTime; }, "default", false,
+                    false,   "the test", ""};
     std::istringstream in;
     std::ostringstream out;
     std::ostringstream err;
@@ -444,7 +434,7 @@ TEST_F(Verbs, FollowTellsEveryChange) {
   Result<bool> first = follow.next(std::nullopt);
   ASSERT_TRUE(first.ok() && *first);
   EXPECT_TRUE(follow.cache(0).all().empty());
-  EXPECT_FALSE(*follow.next(kNow));
+  EXPECT_FALSE(*follow.next(kVerbTime));
   made(kube::kTfJobs, parsed(tfjob("mnist")));
   EXPECT_TRUE(*follow.next(std::nullopt));
   EXPECT_NE(follow.cache(0).find("default", "mnist"), nullptr);

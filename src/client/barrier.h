@@ -42,8 +42,9 @@ class Barrier {
   void expect(const Key& key, Expected expected) { expected_[key].push_back(std::move(expected)); }
   void drop(const Key& key) { expected_.erase(key); }
 
-  // Whether the key must wait; forgets what has been seen.
-  bool blocks(const Key& key, const CacheOf& cache_of);
+  // Whether the key must wait; forgets what has been seen, and tells `shown` of each.
+  bool blocks(const Key& key, const CacheOf& cache_of,
+              const std::function<void(const Expected&)>& shown = nullptr);
   // When patience ends for a key that waits.
   std::optional<Time> patience_ends(const Key& key) const;
   // The streams that hold the key up for too long. REQUIRES: the caller lists them afresh,
@@ -58,10 +59,15 @@ class Barrier {
 bool has_shown(const Cache& cache, const Expected& expected);
 
 template <typename Key>
-bool Barrier<Key>::blocks(const Key& key, const CacheOf& cache_of) {
+bool Barrier<Key>::blocks(const Key& key, const CacheOf& cache_of,
+                          const std::function<void(const Expected&)>& shown) {
   auto found = expected_.find(key);
   if (found == expected_.end()) return false;
-  std::erase_if(found->second, [&](const Expected& e) { return has_shown(cache_of(e.stream), e); });
+  std::erase_if(found->second, [&](const Expected& e) {
+    bool seen = has_shown(cache_of(e.stream), e);
+    if (seen && shown) shown(e);
+    return seen;
+  });
   if (!found->second.empty()) return true;
   expected_.erase(found);
   return false;

@@ -154,6 +154,15 @@ void Cache::settle_vanished(std::string_view owner_uid) {
   if (found != vanished_.end()) vanished_.erase(found);
 }
 
+void Cache::settle_vanished(std::string_view owner_uid, const std::vector<Object>& looked_for) {
+  auto found = vanished_.find(owner_uid);
+  if (found == vanished_.end()) return;
+  std::erase_if(found->second, [&](const auto& entry) {
+    return std::find(looked_for.begin(), looked_for.end(), entry.second) != looked_for.end();
+  });
+  if (found->second.empty()) vanished_.erase(found);
+}
+
 void Cache::drop_vanished_unless(const std::function<bool(std::string_view owner_uid)>& is_needed) {
   std::erase_if(vanished_, [&](const auto& entry) { return !is_needed(entry.first); });
 }

@@ -69,8 +69,9 @@ class Cache {
 
   // The outcome of these pods is recorded.
   void forget(std::string_view owner_uid, const std::vector<std::string>& pod_uids);
-  // Somebody has looked where the vanished objects of this controller are.
+  // Somebody has looked where the vanished objects of this controller are: all, or these.
   void settle_vanished(std::string_view owner_uid);
+  void settle_vanished(std::string_view owner_uid, const std::vector<Object>& looked_for);
   // Forgets what vanished from controllers that nobody asks about any more.
   void drop_vanished_unless(const std::function<bool(std::string_view owner_uid)>& is_needed);
   // Tombstones for which the answer is true, of whoever.

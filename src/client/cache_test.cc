@@ -8,7 +8,7 @@
 namespace trainyard::client {
 namespace {
 
-constexpr Time kNow{1'000'000};
+constexpr Time kCachedAt{1'000'000};
 
 Object pod(std::string_view name, int64_t version, std::string_view uid, std::string_view phase = "Running") {
   return std::make_shared<const json::object>(json::object{
@@ -38,9 +38,9 @@ std::string shown(const std::vector<Changed>& changes) {
 }
 
 std::string listed(Cache& cache, std::vector<Object> objects, int64_t revision) {
-  EXPECT_EQ(shown(cache.apply(Init{}, kNow)), "");
-  for (const Object& object : objects) EXPECT_EQ(shown(cache.apply(Apply{object}, kNow)), "");
-  return shown(cache.apply(InitDone{revision}, kNow));
+  EXPECT_EQ(shown(cache.apply(Init{}, kCachedAt)), "");
+  for (const Object& object : objects) EXPECT_EQ(shown(cache.apply(Apply{object}, kCachedAt)), "");
+  return shown(cache.apply(InitDone{revision}, kCachedAt));
 }
 
 TEST(CacheTest, AListIsSwappedInAtOnce) {
@@ -48,11 +48,11 @@ TEST(CacheTest, AListIsSwappedInAtOnce) {
   EXPECT_FALSE(cache.synced());
   EXPECT_EQ(listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub")}, 3), "new a; new b");
   EXPECT_TRUE(cache.synced());
-  cache.apply(Init{}, kNow);
-  cache.apply(Apply{pod("c", 4, "uc")}, kNow);
+  cache.apply(Init{}, kCachedAt);
+  cache.apply(Apply{pod("c", 4, "uc")}, kCachedAt);
   EXPECT_EQ(cache.find("ns", "c"), nullptr);
   EXPECT_NE(cache.find("ns", "a"), nullptr);
-  EXPECT_EQ(shown(cache.apply(InitDone{5}, kNow)), "gone a; gone b; new c");
+  EXPECT_EQ(shown(cache.apply(InitDone{5}, kCachedAt)), "gone a; gone b; new c");
   EXPECT_EQ(cache.owned_by("owner").size(), 1u);
 }
 
@@ -65,13 +65,13 @@ TEST(CacheTest, AListThatShowsNothingNewChangesNothing) {
 TEST(CacheTest, GoesForwardOnly) {
   Cache cache;
   listed(cache, {pod("a", 5, "ua")}, 6);
-  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 4, "ua")}, kNow)), "");
-  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kNow)), "changed a");
-  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kNow)), "");
-  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 6, "ua")}, kNow)), "");
-  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 8, "ua")}, kNow)), "gone a");
-  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 8, "ua")}, kNow)), "");
-  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kNow)), "");
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 4, "ua")}, kCachedAt)), "");
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kCachedAt)), "changed a");
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kCachedAt)), "");
+  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 6, "ua")}, kCachedAt)), "");
+  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 8, "ua")}, kCachedAt)), "gone a");
+  EXPECT_EQ(shown(cache.apply(Delete{pod("a", 8, "ua")}, kCachedAt)), "");
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kCachedAt)), "");
   EXPECT_EQ(cache.find("ns", "a"), nullptr);
   int lists = cache.lists();
   EXPECT_EQ(listed(cache, {pod("a", 5, "ua")}, 6), "");
@@ -82,17 +82,17 @@ TEST(CacheTest, GoesForwardOnly) {
 TEST(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
   Cache cache;
   listed(cache, {pod("a", 1, "ua", "Succeeded"), pod("b", 2, "ub"), pod("c", 3, "uc", "Failed")}, 3);
-  cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kNow);
-  cache.apply(Delete{pod("b", 5, "ub")}, kNow);
+  cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kCachedAt);
+  cache.apply(Delete{pod("b", 5, "ub")}, kCachedAt);
   EXPECT_EQ(listed(cache, {}, 6), "gone c");
   EXPECT_EQ(cache.tombstones_of("owner").size(), 2u);
   cache.forget("owner", {"ua"});
   ASSERT_EQ(cache.tombstones_of("owner").size(), 1u);
   EXPECT_EQ(kube::name_of(*cache.tombstones_of("owner")[0]), "c");
-  cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kNow);
+  cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kCachedAt);
   EXPECT_EQ(cache.tombstone_count(), 1u);
   cache.forget_if([](std::string_view owner, const Tombstone& tombstone) {
-    return owner == "owner" && tombstone.seen < kNow + seconds(1);
+    return owner == "owner" && tombstone.seen < kCachedAt + seconds(1);
   });
   EXPECT_EQ(cache.tombstone_count(), 0u);
 }
@@ -100,11 +100,11 @@ TEST(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
 TEST(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks) {
   Cache cache;
   listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub", "Succeeded"), pod("c", 3, "uc")}, 3);
-  cache.apply(Delete{pod("a", 4, "ua")}, kNow);
-  cache.apply(Delete{pod("b", 5, "ub", "Succeeded")}, kNow);
+  cache.apply(Delete{pod("a", 4, "ua")}, kCachedAt);
+  cache.apply(Delete{pod("b", 5, "ub", "Succeeded")}, kCachedAt);
   json::object stripped = *pod("c", 6, "uc");
   stripped["metadata"].get_object().erase("ownerReferences");
-  cache.apply(Apply{std::make_shared<const json::object>(stripped)}, kNow);
+  cache.apply(Apply{std::make_shared<const json::object>(stripped)}, kCachedAt);
   std::vector<Object> vanished = cache.vanished_of("owner");
   ASSERT_EQ(vanished.size(), 2u);
   EXPECT_EQ(kube::name_of(*vanished[0]), "a");
@@ -118,7 +118,7 @@ TEST(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
   listed(cache, {pod("a", 1, "ua", "Succeeded")}, 1);
   json::object stripped = *pod("a", 2, "ua", "Succeeded");
   stripped["metadata"].get_object().erase("ownerReferences");
-  cache.apply(Apply{std::make_shared<const json::object>(stripped)}, kNow);
+  cache.apply(Apply{std::make_shared<const json::object>(stripped)}, kCachedAt);
   EXPECT_EQ(cache.tombstones_of("owner").size(), 1u);
   EXPECT_TRUE(cache.vanished_of("owner").empty());
 }
@@ -126,7 +126,7 @@ TEST(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
 TEST(CacheTest, ASuccessorDoesNotHideHowItsPredecessorEnded) {
   Cache cache;
   listed(cache, {pod("a", 1, "old", "Succeeded")}, 1);
-  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 5, "new")}, kNow)), "changed a");
+  EXPECT_EQ(shown(cache.apply(Apply{pod("a", 5, "new")}, kCachedAt)), "changed a");
   ASSERT_EQ(cache.tombstones_of("owner").size(), 1u);
   EXPECT_EQ(kube::uid_of(*cache.tombstones_of("owner")[0]), "old");
   EXPECT_EQ(cache.owned_by("owner").size(), 1u);
@@ -138,11 +138,11 @@ TEST(BarrierTest, HoldsUntilTheWriteIsShown) {
   Barrier<int> barrier;
   auto caches = [&](int) -> const Cache& { return cache; };
   EXPECT_FALSE(barrier.blocks(1, caches));
-  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .version = 5, .since = kNow});
+  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .version = 5, .since = kCachedAt});
   EXPECT_TRUE(barrier.blocks(1, caches));
   EXPECT_FALSE(barrier.blocks(2, caches));
-  EXPECT_EQ(barrier.patience_ends(1), kNow + kBarrierPatience);
-  cache.apply(Apply{pod("a", 5, "ua")}, kNow);
+  EXPECT_EQ(barrier.patience_ends(1), kCachedAt + kBarrierPatience);
+  cache.apply(Apply{pod("a", 5, "ua")}, kCachedAt);
   EXPECT_FALSE(barrier.blocks(1, caches));
   EXPECT_EQ(barrier.patience_ends(1), std::nullopt);
 }
@@ -152,9 +152,9 @@ TEST(BarrierTest, HoldsUntilTheDeletedIsGoneOrGoing) {
   listed(cache, {pod("a", 2, "ua")}, 3);
   Barrier<int> barrier;
   auto caches = [&](int) -> const Cache& { return cache; };
-  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .gone_uid = "ua", .since = kNow});
+  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .gone_uid = "ua", .since = kCachedAt});
   EXPECT_TRUE(barrier.blocks(1, caches));
-  cache.apply(Apply{pod("a", 6, "successor")}, kNow);
+  cache.apply(Apply{pod("a", 6, "successor")}, kCachedAt);
   EXPECT_FALSE(barrier.blocks(1, caches));
 }
 
@@ -163,9 +163,9 @@ TEST(BarrierTest, PatienceEndsWithAFreshList) {
   listed(cache, {pod("a", 2, "ua")}, 3);
   Barrier<int> barrier;
   auto caches = [&](int) -> const Cache& { return cache; };
-  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .gone_uid = "ua", .since = kNow});
-  EXPECT_TRUE(barrier.take_overdue(1, kNow + Duration{1}, caches).empty());
-  EXPECT_EQ(barrier.take_overdue(1, kNow + kBarrierPatience, caches), std::vector<int>{0});
+  barrier.expect(1, {.stream = 0, .object = {"ns", "a"}, .gone_uid = "ua", .since = kCachedAt});
+  EXPECT_TRUE(barrier.take_overdue(1, kCachedAt + Duration{1}, caches).empty());
+  EXPECT_EQ(barrier.take_overdue(1, kCachedAt + kBarrierPatience, caches), std::vector<int>{0});
   EXPECT_TRUE(barrier.blocks(1, caches));
   listed(cache, {pod("a", 2, "ua")}, 4);
   EXPECT_FALSE(barrier.blocks(1, caches));

@@ -15,6 +15,13 @@ Result<Object> one(Client& client, const kube::Resource& resource, std::string_v
 
 }  // namespace
 
+std::vector<Result<Reply>> Client::send_all(const std::vector<kube::Request>& requests) {
+  std::vector<Result<Reply>> replies;
+  replies.reserve(requests.size());
+  for (const kube::Request& request : requests) replies.push_back(send(request));
+  return replies;
+}
+
 Result<Object> get(Client& client, const kube::Resource& resource, std::string_view ns,
                    std::string_view name) {
   return one(client, resource, ns, kube::Get{std::string(name)});

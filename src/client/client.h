@@ -44,6 +44,10 @@ class Client {
  public:
   virtual ~Client() = default;
   virtual Result<Reply> send(const kube::Request& request) = 0;
+  // Requests that do not depend on one another: one answer each, in their order. A body that
+  // sends several at once says how many; the others send one after the other.
+  virtual std::vector<Result<Reply>> send_all(const std::vector<kube::Request>& requests);
+  virtual int parallel_max() const { return 1; }
 };
 
 // The calls by name. An object written or read is never null.

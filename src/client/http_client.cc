@@ -2,12 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <mutex>
 
+#include "base/match.h"
 #include "client/http_core.h"
 #include "client/http_wire.h"
 #include "client/watcher.h"
+
+// g++ 12 takes the frames of inlined coroutines for memory of somebody else's.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
 
 namespace trainyard::client {
 namespace {
@@ -61,8 +69,16 @@ asio::awaitable<Exchange> talk(HttpClient::Core& core, std::unique_ptr<Link> lin
   co_return Exchange{std::move(reply), retry_after_of(wait), false};
 }
 
-asio::awaitable<Exchange> exchange(HttpClient::Core& core, const RawRequest& raw, const Identity& identity,
-                                   std::shared_ptr<ssl::context> context) {
+void tell_answer(const HttpClient::Core& core, const RawRequest& raw, int status,
+                 std::chrono::steady_clock::time_point begun) {
+  if (!core.options.on_answer) return;
+  auto took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
+  core.options.on_answer(raw.verb, raw.resource, status, took);
+}
+
+asio::awaitable<Exchange> exchange_on_a_link(HttpClient::Core& core, const RawRequest& raw,
+                                             const Identity& identity,
+                                             std::shared_ptr<ssl::context> context) {
   if (std::unique_ptr<Link> kept = core.take_idle(context)) {
     Exchange done = co_await talk(core, std::move(kept), true, raw, identity);
     if (!done.stale || raw.method != "GET") co_return done;
@@ -71,6 +87,16 @@ asio::awaitable<Exchange> exchange(HttpClient::Core& core, const RawRequest& raw
   Result<Done> dialled = co_await core.dial(*link);
   if (!dialled.ok()) co_return Exchange{dialled.error(), std::nullopt, false};
   co_return co_await talk(core, std::move(link), false, raw, identity);
+}
+
+asio::awaitable<Exchange> exchange(HttpClient::Core& core, const RawRequest& raw, const Identity& identity,
+                                   std::shared_ptr<ssl::context> context) {
+  co_await core.gate.enter();
+  auto begun = std::chrono::steady_clock::now();
+  Exchange done = co_await exchange_on_a_link(core, raw, identity, std::move(context));
+  core.gate.leave();
+  tell_answer(core, raw, done.reply.ok() ? done.reply->status : 0, begun);
+  co_return done;
 }
 
 // What an open stream and whoever holds it share.
@@ -151,6 +177,7 @@ asio::awaitable<std::optional<Error>> refusal(HttpClient::Core& core, Link& link
 
 asio::awaitable<std::optional<Error>> converse(HttpClient::Core& core, Link& link, Flow& stream,
                                                const Identity& identity) {
+  auto begun = std::chrono::steady_clock::now();
   Result<Done> dialled = co_await core.dial(link);
   if (!dialled.ok()) co_return dialled.error();
   HttpRequest request = core.request_for(stream.request, identity);
@@ -162,6 +189,7 @@ asio::awaitable<std::optional<Error>> converse(HttpClient::Core& core, Link& lin
   HeadParser parser;
   parser.body_limit(boost::none);
   auto [unheard, got] = co_await http::async_read_header(link, buffer, parser, kTuple);
+  tell_answer(core, stream.request, unheard ? 0 : static_cast<int>(parser.get().result_int()), begun);
   if (unheard) co_return lost(core, stream.request, unheard);
   if (parser.get().result_int() != 200) co_return co_await refusal(core, link, buffer, parser);
   co_return co_await pump(core, link, buffer, parser, stream);
@@ -244,8 +272,25 @@ Result<RawReply> HttpClient::fetch(const RawRequest& request) {
 
 namespace {
 
+std::string_view verb_of(const kube::Request& request) {
+  return std::visit(Match{
+                        [](const kube::Get&) { return "get"; },
+                        [](const kube::List&) { return "list"; },
+                        [](const kube::Watch&) { return "watch"; },
+                        [](const kube::Create&) { return "create"; },
+                        [](const kube::Update&) { return "update"; },
+                        [](const kube::UpdateStatus&) { return "update"; },
+                        [](const kube::Patch&) { return "patch"; },
+                        [](const kube::Delete&) { return "delete"; },
+                        [](const kube::DeleteCollection&) { return "deletecollection"; },
+                    },
+                    request.verb);
+}
+
 RawRequest raw_of(const kube::Request& request) {
   RawRequest raw;
+  raw.verb = verb_of(request);
+  raw.resource = request.resource.plural;
   raw.method = kube::method_of(request);
   raw.path = kube::path_of(request);
   if (std::optional<json::value> body = kube::body_of(request)) raw.body = json::serialize(*body);
@@ -292,6 +337,44 @@ Result<Reply> HttpClient::send(const kube::Request& request) {
     return ask_in_pages(*this, request);
   }
   return ask(*this, request);
+}
+
+int HttpClient::parallel_max() const { return core_->options.requests_max; }
+
+std::vector<Result<Reply>> HttpClient::send_all(const std::vector<kube::Request>& requests) {
+  if (requests.size() == 1) return {send(requests.front())};
+  std::vector<Result<Reply>> replies;
+  replies.reserve(requests.size());
+  Result<Identity> identity = core_->credentials.current();
+  Result<std::shared_ptr<ssl::context>> context =
+      identity.ok() ? core_->context_for(*identity) : Result<std::shared_ptr<ssl::context>>(identity.error());
+  if (!context.ok()) {
+    replies.assign(requests.size(), Result<Reply>(context.error()));
+    return replies;
+  }
+  std::vector<RawRequest> raw;
+  for (const kube::Request& request : requests) raw.push_back(raw_of(request));
+  std::vector<std::future<std::optional<Exchange>>> under_way;
+  for (const RawRequest& one : raw) {
+    under_way.push_back(
+        asio::co_spawn(core_->io, as_optional(exchange(*core_, one, *identity, *context)), asio::use_future));
+  }
+  // What must be sent once more goes alone: send() knows when.
+  std::vector<size_t> again;
+  std::optional<Duration> pause;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Exchange done = *under_way[i].get();
+    int status = done.reply.ok() ? done.reply->status : 0;
+    bool later = (status == 429 || status == 503) && done.retry_after &&
+                 *done.retry_after <= core_->options.retry_after_max;
+    if (later) pause = std::max(pause.value_or(Duration{0}), *done.retry_after);
+    if (later || status == 401) again.push_back(i);
+    replies.push_back(done.reply.ok() ? reply_of(requests[i], status, done.reply->body)
+                                      : Result<Reply>(done.reply.error()));
+  }
+  if (pause) std::this_thread::sleep_for(*pause);
+  for (size_t i : again) replies[i] = send(requests[i]);
+  return replies;
 }
 
 std::unique_ptr<OpenWatch> HttpClient::open(const kube::Request& request, WatchSink sink) {

@@ -37,6 +37,10 @@ struct HttpOptions {
   int retries_max = 3;
   Duration retry_after_max{10'000};  // longer than this is the caller's to wait
   std::string user_agent = "trainyard";
+  int requests_max = 64;  // under way at once; the others wait in line. Watches are not counted
+  // Told of every answer: the verb and resource as RBAC names them, the HTTP status (0: none
+  // came) and how long it took. On the I/O thread; must not block.
+  std::function<void(std::string_view verb, std::string_view resource, int status, Duration took)> on_answer;
 };
 
 struct RawRequest {
@@ -44,6 +48,8 @@ struct RawRequest {
   std::string path;                                          // with its query
   std::vector<std::pair<std::string, std::string>> headers;  // besides those of every request
   std::string body;
+  std::string_view verb = "";  // for on_answer; "" for requests that are not of the API's objects
+  std::string_view resource = "";
 };
 
 struct RawReply {
@@ -63,6 +69,8 @@ class HttpClient final : public Client, public WatchSource, public PodPort {
 
   // A list without a limit is fetched in pages. A Watch is refused: see open().
   Result<Reply> send(const kube::Request& request) override;
+  std::vector<Result<Reply>> send_all(const std::vector<kube::Request>& requests) override;
+  int parallel_max() const override;
   std::unique_ptr<OpenWatch> open(const kube::Request& request, WatchSink sink) override;
   // Whatever the server answers, whichever its status.
   Result<RawReply> fetch(const RawRequest& request);

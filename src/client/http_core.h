@@ -9,6 +9,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
+#include <deque>
 #include <memory>
 #include <thread>
 
@@ -91,6 +92,38 @@ T wait_for(asio::io_context& io, asio::awaitable<T> work) {
 
 using HttpRequest = http::request<http::string_body>;
 
+// Gate: lets so many through at once; the others wait in line. Used on the I/O thread.
+class Gate {
+ public:
+  Gate(asio::io_context& io, int most) : io_(io), most_(most) {}
+
+  // REQUIRES: leave() for each.
+  asio::awaitable<void> enter() {
+    if (inside_ < most_) {
+      ++inside_;
+      co_return;
+    }
+    auto turn = std::make_shared<asio::steady_timer>(io_, asio::steady_timer::time_point::max());
+    waiting_.push_back(turn);
+    co_await turn->async_wait(kTuple);
+  }
+  // Whoever waits longest takes the place.
+  void leave() {
+    if (waiting_.empty()) {
+      --inside_;
+      return;
+    }
+    waiting_.front()->cancel();
+    waiting_.pop_front();
+  }
+
+ private:
+  asio::io_context& io_;
+  int most_;
+  int inside_ = 0;
+  std::deque<std::shared_ptr<asio::steady_timer>> waiting_;
+};
+
 struct HttpClient::Core {
   Core(Access access, HttpOptions options, Endpoint server, std::optional<Endpoint> proxy);
   ~Core();
@@ -102,6 +135,7 @@ struct HttpClient::Core {
   std::optional<Endpoint> proxy;
   Credentials credentials;
   asio::io_context io;
+  Gate gate{io, options.requests_max};
   asio::executor_work_guard<asio::io_context::executor_type> keep_running;
   asio::thread_pool helpers{1};  // for what blocks: files, plugins
 

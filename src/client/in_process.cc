@@ -1,6 +1,8 @@
 #include "client/in_process.h"
 
 #include "base/match.h"
+#include "kube/scheduling.h"
+#include "store/binding.h"
 
 namespace trainyard::client {
 
@@ -55,6 +57,7 @@ Result<Reply> carry_out(store::Store& store, const kube::Request& request, Time 
           [&](const kube::List& list) { return with_page(store.list(resource, ns, list)); },
           [&](const kube::Watch& watch) { return with_events(store.watch(resource, ns, watch)); },
           [&](const kube::Create& create) {
+            if (resource == kube::kBindings) return with_object(store::bind(store, ns, create.body, now));
             return with_object(store.create(resource, ns, create.body, now, request.options));
           },
           [&](const kube::Update& update) {

@@ -6,7 +6,7 @@ namespace trainyard::client {
 
 std::optional<kube::Request> Watcher::ask(Time now) {
   // No pause is that long: the clock went back.
-  if (not_before_ > now + kAbsentRetry) not_before_ = now;
+  if (not_before_ > now + kAbsentRetryMax) not_before_ = now;
   if (asked_ || now < not_before_) return std::nullopt;
   asked_ = true;
   stale_ = false;
@@ -48,18 +48,23 @@ std::vector<Output> Watcher::on_list(const Result<Reply>& reply, Time now) {
     start_over();
     return {};
   }
+  absent_ = !reply.ok() && reply.error().kind == ErrorKind::kNotFound;
+  trouble_.reset();
   if (!reply.ok()) {
     start_over();
-    if (reply.error().kind != ErrorKind::kNotFound) {
+    trouble_ = reply.error();
+    if (!absent_) {
       retry_later(now);
       return {};
     }
     // The server has no such resource (yet): there are no objects of it.
-    not_before_ = now + kAbsentRetry;
+    absent_pause_ = std::clamp(absent_pause_ * 2, kAbsentRetry, kAbsentRetryMax);
+    not_before_ = now + absent_pause_;
     return {Init{}, InitDone{0}};
   }
   if (continue_token_.empty()) list_revision_ = reply->revision;
-  pages_.insert(pages_.end(), reply->items.begin(), reply->items.end());
+  absent_pause_ = Duration{0};
+  for (const Object& object : reply->items) pages_.push_back(kept(object));
   continue_token_ = reply->continue_token;
   if (!continue_token_.empty()) return {};
   std::vector<Output> outputs{Init{}};
@@ -76,13 +81,14 @@ std::vector<Output> Watcher::on_event(const WatchEvent& event, Time) {
   if (state_ != State::kWatching) return {};
   pause_ = Duration{0};
   heard_ = true;
+  trouble_.reset();
   version_ = std::max(version_, kube::version_of(*event.object));
   switch (event.kind) {
     case EventKind::kAdded:
     case EventKind::kModified:
-      return {Apply{event.object}};
+      return {Apply{kept(event.object)}};
     case EventKind::kDeleted:
-      return {Delete{event.object}};
+      return {Delete{kept(event.object)}};
     case EventKind::kBookmark:
       return {Seen{kube::version_of(*event.object)}};
   }
@@ -96,6 +102,7 @@ void Watcher::on_closed(const std::optional<Error>& error, Time now) {
   // A watch that ends as soon as it is opened must not be opened without a pause.
   bool pauses = !heard_;
   if (error) {
+    if (error->kind != ErrorKind::kGone) trouble_ = error;
     bool may_go_on = error->kind == ErrorKind::kUnavailable || error->kind == ErrorKind::kUnknown;
     if (!may_go_on) start_over();
     pauses = error->kind != ErrorKind::kGone;

@@ -52,12 +52,15 @@ using Output = std::variant<Init, Apply, Delete, InitDone, Seen>;
 struct Stream {
   kube::Resource resource;
   kube::LabelSelector labels;
-  std::string ns;  // "" for all
+  std::string ns;                                  // "" for all
+  Object (*keep)(const Object& object) = nullptr;  // what of an object is given out; null: all
 };
 
 inline constexpr Duration kRetryFirst{500};
 inline constexpr Duration kRetryMax{30'000};
-inline constexpr Duration kAbsentRetry{60'000};  // for a resource that the server does not know
+// For a resource that the server does not know; longer each time, up to the second.
+inline constexpr Duration kAbsentRetry{60'000};
+inline constexpr Duration kAbsentRetryMax{300'000};
 inline constexpr int64_t kListPageMax = 500;
 
 class Watcher {
@@ -82,11 +85,16 @@ class Watcher {
 
   const Stream& stream() const { return stream_; }
   bool watching() const { return state_ == State::kWatching; }
+  // The server does not know the resource.
+  bool absent() const { return absent_; }
+  // Why the last list or watch failed; nullopt once one has gone well.
+  const std::optional<Error>& trouble() const { return trouble_; }
 
  private:
   enum class State { kEmpty, kListing, kWatching };
   void retry_later(Time now);
   void start_over();
+  Object kept(const Object& object) const { return stream_.keep == nullptr ? object : stream_.keep(object); }
 
   // Fixed.
   Stream stream_;
@@ -96,11 +104,14 @@ class Watcher {
   bool stale_ = false;  // ... to a list, and it will be thrown away
   Time not_before_;
   Duration pause_{0};
+  Duration absent_pause_{0};
   std::vector<Object> pages_;
   std::string continue_token_;
   int64_t list_revision_ = 0;  // of the first page
   int64_t version_ = 0;        // of the last thing seen
   bool heard_ = false;         // the open watch has told something
+  bool absent_ = false;
+  std::optional<Error> trouble_;
 };
 
 }  // namespace trainyard::client

@@ -6,6 +6,7 @@
 #include "control/writer.h"
 #include "dialect/shared/gang.h"
 #include "kube/access.h"
+#include "kube/same.h"
 
 namespace trainyard::control {
 
@@ -13,6 +14,9 @@ using model::Note;
 using model::NoteKind;
 
 namespace {
+
+constexpr size_t kFirstRound = 16;
+constexpr size_t kRoundMax = 64;
 
 // One pass's worth of writes. A step answers with the error that stops the pass, if any.
 class Applier {
@@ -23,9 +27,15 @@ class Applier {
   Applied run() {
     Applied applied;
     state_current_ = plan_.state == seen_.state;
-    for (const model::Step& step : plan_.steps) {
-      applied.error = std::visit([&](const auto& each) { return take(each); }, step);
-      if (applied.error) break;
+    for (size_t next = 0; next < plan_.steps.size() && !applied.error;) {
+      size_t alike = creates_from(next);
+      if (alike > 0) {
+        applied.error = make_together(next, next + alike);
+        next += alike;
+      } else {
+        applied.error = std::visit([&](const auto& each) { return take(each); }, plan_.steps[next]);
+        ++next;
+      }
     }
     applied.expected = writer_.take_expected();
     applied.writes = writer_.writes();
@@ -39,13 +49,13 @@ class Applier {
 
   void tell(const Note& note) {
     std::optional<dialect::EventText> text = c_.dialect.announce(seen_.spec, note);
-    if (text) c_.recorder.tell(c_.client, *c_.job, c_.dialect.component, *text, now_);
+    if (text) c_.events.tell(*c_.job, c_.dialect.component, *text, now_);
   }
   // Tells the user of a failure that will not pass by itself.
   Failure failed(const Error& error, Note note) {
     Retry retry = retry_for(error.kind);
     note.text = error.message;
-    if (retry == Retry::kTell || retry == Retry::kNever) tell(note);
+    if (retry == Retry::kTell) tell(note);
     return error;
   }
   static Note about(NoteKind kind, std::string object) {
@@ -60,9 +70,10 @@ class Applier {
 
   Failure take(const model::WriteState&) {
     const json::object* stored = kube::object_at(*writer_.job(), {"status"});
-    json::object previous = stored == nullptr ? json::object{} : *stored;
+    const json::object none;
+    const json::object& previous = stored == nullptr ? none : *stored;
     json::object status = c_.dialect.project(seen_, plan_.state, previous, now_);
-    if (status == previous) {
+    if (kube::same(status, previous)) {
       state_current_ = true;
       return std::nullopt;
     }
@@ -100,7 +111,8 @@ class Applier {
     return remove(gang_resource(), gang_stream(), step.name, step.uid, NoteKind::kGangDeleted, std::nullopt);
   }
   Failure take(const model::DeleteCommand& step) {
-    return remove(kube::kVolcanoCommands, c_.view.commands, step.name, step.uid, std::nullopt, std::nullopt);
+    return remove(kube::kVolcanoCommands, shown_in(c_.view.commands), step.name, step.uid, std::nullopt,
+                  std::nullopt);
   }
 
   Failure take(const model::UpsertGang& step) {
@@ -131,35 +143,69 @@ class Applier {
 
   Failure take(const model::UpsertTensorBoard&) {
     CHECK(seen_.spec.tensorboard.has_value());
-    Result<bool> written =
-        writer_.create(kube::kTensorBoards, c_.view.tensorboards, c_.dialect.render_tensorboard(seen_.spec));
+    Result<bool> written = writer_.create(kube::kTensorBoards, shown_in(c_.view.tensorboards),
+                                          c_.dialect.render_tensorboard(seen_.spec));
     if (!written.ok()) return written.error();
     if (*written) tell(about(NoteKind::kTensorBoardCreated, *seen_.spec.tensorboard));
     return std::nullopt;
   }
 
-  Failure take(const model::CreateService& step) {
-    json::object body = c_.dialect.render_service(seen_.spec, step.id);
-    Note note = about(NoteKind::kServiceCreated, std::string(kube::name_of(body)));
-    note.replica = step.id;
-    return make(kube::kServices, streams().services, std::move(body), note, NoteKind::kServiceCreateFailed);
+  // ---- replicas, several at once -------------------------------------------------
+
+  // How many steps from here on create a replica's service, or its pod; 0: this one does not.
+  size_t creates_from(size_t first) const {
+    size_t kind = plan_.steps[first].index();
+    bool creates = std::holds_alternative<model::CreateService>(plan_.steps[first]) ||
+                   std::holds_alternative<model::CreatePod>(plan_.steps[first]);
+    size_t end = first;
+    while (creates && end < plan_.steps.size() && plan_.steps[end].index() == kind) ++end;
+    return end - first;
   }
-  Failure take(const model::CreatePod& step) {
-    json::object body = c_.dialect.render_pod(seen_.spec, c_.settings, {step.id, step.attempt, &plan_.state});
-    Note note = about(NoteKind::kPodCreated, std::string(kube::name_of(body)));
-    note.replica = step.id;
-    note.attempt = step.attempt;
-    return make(kube::kPods, streams().pods, std::move(body), note, NoteKind::kPodCreateFailed);
-  }
-  Failure make(const kube::Resource& resource, int stream, json::object body, Note note, NoteKind not_done) {
-    Result<bool> made = writer_.create(resource, stream, std::move(body));
-    if (!made.ok()) {
-      note.kind = not_done;
-      return failed(made.error(), note);
+
+  // A few at first: where one is refused, a quota is spent, the others will be too.
+  Failure make_together(size_t first, size_t end) {
+    size_t round = kFirstRound;
+    for (size_t next = first; next < end; next += round, round = std::min(round * 2, kRoundMax)) {
+      if (Failure failure = make_round(next, std::min(end, next + round))) return failure;
     }
-    if (*made) tell(note);
     return std::nullopt;
   }
+  Failure make_round(size_t first, size_t end) {
+    bool pods = std::holds_alternative<model::CreatePod>(plan_.steps[first]);
+    std::vector<json::object> bodies;
+    std::vector<Note> notes;
+    for (size_t i = first; i < end; ++i) {
+      bodies.push_back(render(plan_.steps[i], notes.emplace_back()));
+      notes.back().object = kube::name_of(bodies.back());
+    }
+    std::vector<Result<bool>> made =
+        pods ? writer_.create_all(kube::kPods, streams().pods, std::move(bodies))
+             : writer_.create_all(kube::kServices, streams().services, std::move(bodies));
+    Failure failure;
+    for (size_t i = 0; i < made.size(); ++i) {  // one for all when none was sent
+      if (made[i].ok() && *made[i]) tell(notes[i]);
+      if (made[i].ok() || failure) continue;
+      notes[i].kind = pods ? NoteKind::kPodCreateFailed : NoteKind::kServiceCreateFailed;
+      failure = failed(made[i].error(), notes[i]);
+    }
+    return failure;
+  }
+  // What a step creates, and the note for when it is done.
+  json::object render(const model::Step& step, Note& note) const {
+    if (const auto* service = std::get_if<model::CreateService>(&step)) {
+      note.kind = NoteKind::kServiceCreated;
+      note.replica = service->id;
+      return c_.dialect.render_service(seen_.spec, service->id);
+    }
+    const auto& pod = std::get<model::CreatePod>(step);
+    note.kind = NoteKind::kPodCreated;
+    note.replica = pod.id;
+    note.attempt = pod.attempt;
+    return c_.dialect.render_pod(seen_.spec, c_.settings, {pod.id, pod.attempt, &plan_.state});
+  }
+  // Taken by make_together.
+  Failure take(const model::CreateService&) { return CHECK(false), std::nullopt; }
+  Failure take(const model::CreatePod&) { return CHECK(false), std::nullopt; }
 
   Failure take(const model::DeleteJob&) {
     if (Failure failure = writer_.remove_job())
@@ -168,14 +214,19 @@ class Applier {
     return std::nullopt;
   }
 
-  const DialectStreams& streams() const { return c_.view.dialects[c_.key.dialect]; }
+  // Where this job's objects are shown.
+  DialectStreams streams() const {
+    const DialectStreams& places = c_.view.dialects[c_.key.dialect];
+    return {shown_in(places.jobs), shown_in(places.pods), shown_in(places.services)};
+  }
+  int shown_in(int place) const { return c_.view.in(place, c_.key.ns); }
   int companion_stream(model::CompanionKind kind) const {
     auto found = c_.view.companions.find(kind);
-    return found == c_.view.companions.end() ? -1 : found->second;
+    return found == c_.view.companions.end() ? -1 : shown_in(found->second);
   }
   int gang_stream() const {
     auto found = c_.view.gangs.find(seen_.spec.gang->scheduler);
-    return found == c_.view.gangs.end() ? -1 : found->second;
+    return found == c_.view.gangs.end() ? -1 : shown_in(found->second);
   }
   kube::Resource gang_resource() const { return dialect::resource_of(seen_.spec.gang->scheduler); }
   const model::Companion* find_companion(const model::UpsertCompanion& step) const {

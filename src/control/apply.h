@@ -2,6 +2,11 @@
 // first error. It never decides: what is done was decided by the engine on an
 // Observation; what it adds is certainty that the Observation still holds.
 //
+// Neighbouring creates of one kind go out together where the client can do that, in rounds
+// that grow; a round with an error is the last one. Everything else keeps its order.
+// Touches nothing but what it is given, so it may run on any thread whose client and events
+// take calls of several.
+//
 // Guarantees:
 //  - no pod, service, gang or companion is made or deleted before the job object was
 //    proved unchanged since it was observed: by a status write with its version as
@@ -23,8 +28,8 @@
 #include "base/time.h"
 #include "client/barrier.h"
 #include "client/client.h"
+#include "control/event_sink.h"
 #include "control/key.h"
-#include "control/recorder.h"
 #include "control/view.h"
 #include "dialect/shared/dialect.h"
 #include "model/observation.h"
@@ -34,16 +39,21 @@ namespace trainyard::control {
 
 using MakeKeys = std::function<dialect::KeyPair()>;
 
-// What apply works with. References outlive the call.
+// What is stored of the gang and the companions that a plan brings up to date, by stream and name.
+using Stored = std::map<std::pair<int, std::string>, client::Object>;
+
+// What apply works with. References outlive the call. Of the view only what never changes
+// is read: which stream shows what.
 struct ApplyContext {
   client::Client& client;
-  Recorder& recorder;
+  EventSink& events;
   const MakeKeys& make_keys;
   const View& view;
   const dialect::Dialect& dialect;
   const dialect::Settings& settings;
   JobKey key;
   client::Object job;  // as observed
+  Stored stored = {};
 };
 
 struct Applied {

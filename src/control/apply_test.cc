@@ -78,6 +78,22 @@ TEST(ApplyTest, OrphansOfAnEarlierJobAreTakenOverWhereTheyCanServeElseLeftAlone)
   }
 }
 
+TEST(ApplyTest, AnOrphanThatHasEndedTellsNothingOfALaterJob) {
+  for (const char* phase : {"Succeeded", "Failed"}) {
+    Yard yard;
+    yard.submit("j", {{"workers", 1}});
+    yard.settle();
+    kube::DeleteOptions options;
+    options.propagation = kube::Propagation::kOrphan;
+    ASSERT_TRUE(yard.store.remove(kToys, "ns", "j", options, yard.now).ok());
+    yard.settle();
+    yard.set_pod("j-worker-0", phase, 1);
+    yard.submit("j", {{"workers", 1}});
+    yard.pass(seconds(60));
+    EXPECT_EQ(kube::controller_uid_of(*yard.find(kube::kPods, "j-worker-0")), "") << phase;
+  }
+}
+
 TEST(ApplyTest, CompanionsAreMarkedAndBroughtUpToDate) {
   Yard yard;
   yard.submit("j", {{"workers", 1}, {"companion", true}});

@@ -21,9 +21,7 @@ Lease::Lease(std::string ns, std::string name, std::string identity)
   CHECK(!identity_.empty());
 }
 
-bool Lease::leads(Time now) const {
-  return renewed_at_ && now >= *renewed_at_ && now < *renewed_at_ + kRenewWithin;
-}
+bool Lease::leads(Time now) const { return renewed_at_ && leads_since(*renewed_at_, now); }
 
 bool Lease::is_ours() const {
   return seen_ != nullptr && kube::text_at(*seen_, {"spec", "holderIdentity"}) == identity_;

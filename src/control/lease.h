@@ -34,6 +34,10 @@ class Lease {
   void answer(const Result<client::Reply>& reply, Time sent, Time now);
 
   bool leads(Time now) const;
+  // When the lease was renewed last, as leads() counts it; nullopt when it is not ours.
+  std::optional<Time> renewed_at() const { return renewed_at_; }
+  // What leads() says of a lease that was renewed then.
+  static bool leads_since(Time renewed, Time now) { return now >= renewed && now < renewed + kRenewWithin; }
   // The request that hands the lease over at once; nullopt when it is not ours.
   std::optional<kube::Request> release(Time now);
 

@@ -12,12 +12,19 @@ constexpr Duration kSleepMax{30'000};
 
 }  // namespace
 
-Loop::Loop(Steps& steps, client::Client& client, client::WatchSource& watches, Clock clock)
-    : steps_(steps), client_(client), watches_(watches), clock_(std::move(clock)) {}
+Loop::Loop(Steps& steps, client::Client& client, client::WatchSource& watches, Clock clock, Workers* workers)
+    : steps_(steps), client_(client), watches_(watches), clock_(std::move(clock)), workers_(workers) {}
 
 Loop::~Loop() { stop(); }
 
 void Loop::start() {
+  steps_.set_waker([this] {
+    {
+      std::lock_guard lock(mutex_);
+      roused_ = true;
+    }
+    wake_.notify_one();
+  });
   thread_ = std::thread([this] { run(); });
 }
 
@@ -28,6 +35,7 @@ void Loop::stop() {
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
+  steps_.set_waker(nullptr);
 }
 
 bool Loop::stopping() {
@@ -52,18 +60,26 @@ void Loop::take_in() {
     std::lock_guard lock(mutex_);
     incoming.swap(incoming_);
   }
-  for (const Incoming& one : incoming) {
-    auto found = open_.find(one.stream);
-    if (found == open_.end() || found->second.number != one.watch) continue;
-    std::visit(Match{
-                   [&](const client::WatchEvent& event) { steps_.on_event(one.stream, event, clock_()); },
-                   [&](const Closed& closed) {
-                     open_.erase(found);
-                     steps_.on_closed(one.stream, closed.error, clock_());
-                   },
-               },
-               one.what);
+  // Each goes as soon as it is taken in: many at once would be kept twice.
+  for (; !incoming.empty(); incoming.pop_front()) take(incoming.front());
+}
+
+void Loop::take(Incoming& one) {
+  if (const auto* listed = std::get_if<Listed>(&one.what)) {
+    steps_.on_list(one.stream, listed->reply, clock_());
+    return;
   }
+  auto found = open_.find(one.stream);
+  if (found == open_.end() || found->second.number != one.watch) return;
+  std::visit(Match{
+                 [&](const client::WatchEvent& event) { steps_.on_event(one.stream, event, clock_()); },
+                 [&](const Closed& closed) {
+                   open_.erase(found);
+                   steps_.on_closed(one.stream, closed.error, clock_());
+                 },
+                 [](const Listed&) {},
+             },
+             one.what);
 }
 
 void Loop::ask() {
@@ -71,6 +87,8 @@ void Loop::ask() {
     open_.erase(wanted.stream);
     if (std::holds_alternative<kube::Watch>(wanted.request.verb)) {
       open_watch(wanted);
+    } else if (workers_ != nullptr) {
+      workers_->run([this, wanted] { put({wanted.stream, 0, Listed{client_.send(wanted.request)}}); });
     } else {
       steps_.on_list(wanted.stream, client_.send(wanted.request), clock_());
     }
@@ -103,7 +121,8 @@ void Loop::sleep() {
   Duration pause = kSleepMax;
   if (std::optional<Time> next = steps_.next_wake()) pause = std::clamp(*next - now, Duration{0}, kSleepMax);
   std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, pause, [this] { return stopping_ || !incoming_.empty(); });
+  wake_.wait_for(lock, pause, [this] { return stopping_ || roused_ || !incoming_.empty(); });
+  roused_ = false;
 }
 
 }  // namespace trainyard::control

@@ -3,6 +3,8 @@
 // in between. Resource; start() and stop() from one thread.
 //
 // A controller in a loop does what it does in the simulator, where the world drives it.
+// With workers, lists are sent by them, so that a slow server does not keep the loop from
+// its other streams; without, the loop waits for each.
 #pragma once
 
 #include <condition_variable>
@@ -18,6 +20,7 @@
 #include "client/client.h"
 #include "client/watch_source.h"
 #include "control/steps.h"
+#include "control/workers.h"
 
 namespace trainyard::control {
 
@@ -25,8 +28,10 @@ class Loop {
  public:
   using Clock = std::function<Time()>;
 
-  // Everything is borrowed and outlives the loop.
-  Loop(Steps& steps, client::Client& client, client::WatchSource& watches, Clock clock);
+  // Everything is borrowed and outlives the loop. REQUIRES: workers are stopped before the
+  // loop goes, and after stop().
+  Loop(Steps& steps, client::Client& client, client::WatchSource& watches, Clock clock,
+       Workers* workers = nullptr);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -39,10 +44,13 @@ class Loop {
   struct Closed {
     std::optional<Error> error;
   };
+  struct Listed {
+    Result<client::Reply> reply;
+  };
   struct Incoming {
     int stream = 0;
     int64_t watch = 0;  // which watch of the stream; what an old one says is ignored
-    std::variant<client::WatchEvent, Closed> what;
+    std::variant<client::WatchEvent, Closed, Listed> what;
   };
   struct Watch {
     int64_t number = 0;
@@ -51,6 +59,7 @@ class Loop {
 
   void run();
   void take_in();
+  void take(Incoming& one);
   void ask();
   void open_watch(const StreamRequest& wanted);
   void put(Incoming incoming);
@@ -62,6 +71,7 @@ class Loop {
   client::Client& client_;
   client::WatchSource& watches_;
   Clock clock_;
+  Workers* workers_;
   // State of the loop's thread.
   std::map<int, Watch> open_;
   int64_t watches_opened_ = 0;
@@ -69,6 +79,7 @@ class Loop {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Incoming> incoming_;
+  bool roused_ = false;
   bool stopping_ = false;
   std::thread thread_;
 };

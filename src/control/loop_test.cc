@@ -107,7 +107,7 @@ class HandWatches final : public client::WatchSource {
   std::vector<client::WatchSink> sinks_;
 };
 
-class LoopTest : public testing::Test {
+class LoopTest : public ::testing::Test {
  protected:
   Diary diary_;
   store::Store store_;

@@ -19,6 +19,9 @@ using model::ServiceSeen;
 
 namespace {
 
+// On a job that is being deleted with propagation policy Orphan.
+constexpr std::string_view kOrphanFinalizer = "orphan";
+
 int parse_index(std::string_view text) {
   int index = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
@@ -93,7 +96,7 @@ std::vector<CompanionSeen> see_companions(const View& view, const JobSpec& spec)
   for (const model::Companion& wanted : spec.companions) {
     auto stream = view.companions.find(wanted.kind);
     if (stream == view.companions.end()) continue;
-    client::Object object = view.caches[stream->second].find(spec.name_space, wanted.name);
+    client::Object object = view.cache(stream->second, spec.name_space).find(spec.name_space, wanted.name);
     if (object == nullptr) continue;
     companions.push_back({wanted.kind, wanted.name, std::string(kube::uid_of(*object)),
                           parse_digest(kube::annotation_of(*object, dialect::kDigestAnnotation)),
@@ -109,7 +112,7 @@ std::optional<model::GangSeen> see_gang(const View& view, const JobSpec& spec) {
   if (!spec.gang) return std::nullopt;
   auto stream = view.gangs.find(spec.gang->scheduler);
   if (stream == view.gangs.end()) return std::nullopt;
-  client::Object object = view.caches[stream->second].find(spec.name_space, spec.gang->name);
+  client::Object object = view.cache(stream->second, spec.name_space).find(spec.name_space, spec.gang->name);
   if (object == nullptr) return std::nullopt;
   model::GangSeen seen = dialect::decode_gang(spec.gang->scheduler, *object);
   seen.owned = kube::controller_uid_of(*object) == spec.uid;
@@ -119,8 +122,12 @@ std::optional<model::GangSeen> see_gang(const View& view, const JobSpec& spec) {
 
 std::optional<model::TensorBoardSeen> see_tensorboard(const View& view, const JobSpec& spec) {
   if (!spec.tensorboard || view.tensorboards < 0) return std::nullopt;
-  client::Object object = view.caches[view.tensorboards].find(spec.name_space, *spec.tensorboard);
-  if (object == nullptr || kube::controller_uid_of(*object) != spec.uid) return std::nullopt;
+  client::Object object =
+      view.cache(view.tensorboards, spec.name_space).find(spec.name_space, *spec.tensorboard);
+  if (object == nullptr) return std::nullopt;
+  // Nobody's: somebody's own, or left behind by an earlier job of this name. It serves as it is.
+  const std::string_view owner = kube::controller_uid_of(*object);
+  if (!owner.empty() && owner != spec.uid) return std::nullopt;
   kube::TensorBoard board = kube::decode_tensor_board(*object);
   bool ready = board.is_ready();
   return model::TensorBoardSeen{std::move(board.name), std::move(board.uid), ready};
@@ -131,7 +138,7 @@ std::vector<CommandSeen> see_commands(const View& view, const dialect::Dialect& 
                                       const JobSpec& spec) {
   if (dialect.see_command == nullptr || view.commands < 0) return {};
   std::vector<std::pair<Time, CommandSeen>> found;
-  const auto& all = view.caches[view.commands].all();
+  const auto& all = view.cache(view.commands, spec.name_space).all();
   for (auto it = all.lower_bound({spec.name_space, ""}); it != all.end() && it->first.ns == spec.name_space;
        ++it) {
     std::optional<dialect::CommandFor> command = dialect.see_command(*it->second);
@@ -149,6 +156,10 @@ std::vector<CommandSeen> see_commands(const View& view, const dialect::Dialect& 
 
 }  // namespace
 
+bool is_orphaning(const json::object& job) {
+  return kube::is_deleting(job) && kube::has_finalizer(job, kOrphanFinalizer);
+}
+
 std::string format_digest(uint64_t digest) { return std::to_string(digest); }
 
 uint64_t parse_digest(std::string_view text) {
@@ -163,8 +174,9 @@ model::Observation observe(const View& view, const JobKey& key, const dialect::D
   model::Observation seen;
   seen.deleting = kube::is_deleting(job);
   seen.has_finalizer = kube::has_finalizer(job, dialect::kFinalizer);
-  seen.pods = see_pods(view.caches[streams.pods], dialect, spec);
-  seen.services = see_services(view.caches[streams.services], dialect, spec);
+  // Of a job that is deleted while what it made is to stay, nothing is its own any more.
+  if (!is_orphaning(job)) seen.pods = see_pods(view.cache(streams.pods, key.ns), dialect, spec);
+  seen.services = see_services(view.cache(streams.services, key.ns), dialect, spec);
   seen.companions = see_companions(view, spec);
   seen.gang = see_gang(view, spec);
   seen.tensorboard = see_tensorboard(view, spec);

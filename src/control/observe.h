@@ -12,6 +12,9 @@ namespace trainyard::control {
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
                            const json::object& job, model::JobSpec spec, model::JobState state);
 
+// Whether a job is being deleted while what it made is to stay.
+bool is_orphaning(const json::object& job);
+
 // A companion's digest as its annotation carries it, and back; 0 when there is none.
 std::string format_digest(uint64_t digest);
 uint64_t parse_digest(std::string_view text);

@@ -1,5 +1,6 @@
 #include "control/operator.h"
 
+#include "control/direct_events.h"
 #include "kube/access.h"
 
 namespace trainyard::control {
@@ -29,9 +30,34 @@ class Operator::Fence final : public client::Client {
     }
     return owner_.ports_.client.send(request);
   }
+  // What goes out at once passes the fence at once.
+  std::vector<Result<client::Reply>> send_all(const std::vector<kube::Request>& requests) override {
+    size_t together = static_cast<size_t>(owner_.ports_.client.parallel_max());
+    if (together <= 1 || requests.size() <= 1) return Client::send_all(requests);
+    std::vector<Result<client::Reply>> replies;
+    for (size_t first = 0; first < requests.size(); first += together) {
+      size_t end = std::min(requests.size(), first + together);
+      std::vector<kube::Request> batch(requests.begin() + first, requests.begin() + end);
+      if (!owner_.leads(owner_.ports_.clock())) {
+        for (const kube::Request& request : batch) replies.push_back(send(request));
+        continue;
+      }
+      for (Result<client::Reply>& reply : owner_.ports_.client.send_all(batch)) {
+        replies.push_back(std::move(reply));
+      }
+    }
+    return replies;
+  }
 
  private:
   const Operator& owner_;
+};
+
+// Flight: a pass on its way, with the workers or back from them.
+struct Operator::Flight {
+  std::unique_ptr<Errand> errand;
+  Duration queued{0};
+  Time begun;
 };
 
 Operator::Operator(OperatorPorts ports, std::vector<dialect::Dialect> dialects, OperatorOptions options)
@@ -39,16 +65,29 @@ Operator::Operator(OperatorPorts ports, std::vector<dialect::Dialect> dialects, 
       dialects_(std::move(dialects)),
       options_(std::move(options)),
       fence_(std::make_unique<Fence>(*this)),
-      view_(make_view(dialects_, options_.around)) {
+      view_(make_view(dialects_, options_.around, options_.namespaces)) {
   for (const client::Stream& stream : view_.streams) watchers_.emplace_back(stream);
+  health_.resize(watchers_.size());
   if (options_.elects_leader) lease_.emplace(options_.lease_ns, options_.lease_name, options_.identity);
   led_ = !options_.elects_leader;
-  reconciler_ = std::make_unique<Reconciler>(*fence_, view_, dialects_, options_.settings, ports_.make_keys);
+  if (ports_.events == nullptr) own_events_ = std::make_unique<DirectEvents>(*fence_);
+  EventSink& events = ports_.events != nullptr ? *ports_.events : *own_events_;
+  reconciler_ =
+      std::make_unique<Reconciler>(*fence_, events, view_, dialects_, options_.settings, ports_.make_keys);
 }
 
 Operator::~Operator() = default;
 
-bool Operator::leads(Time now) const { return !lease_ || lease_->leads(now); }
+bool Operator::leads(Time now) const {
+  if (!options_.elects_leader) return true;
+  int64_t renewed = lease_renewed_ms_.load();
+  return renewed >= 0 && Lease::leads_since({renewed}, now);
+}
+
+void Operator::set_waker(std::function<void()> wake) {
+  std::lock_guard lock(mutex_);
+  wake_ = std::move(wake);
+}
 
 // ---- streams in ----------------------------------------------------------------
 
@@ -64,46 +103,76 @@ std::vector<StreamRequest> Operator::requests(Time now) {
 
 void Operator::on_list(int stream, const Result<client::Reply>& reply, Time now) {
   take_in(stream, watchers_[stream].on_list(reply, now), now);
+  note_stream(stream);
 }
 
 void Operator::on_event(int stream, const client::WatchEvent& event, Time now) {
   take_in(stream, watchers_[stream].on_event(event, now), now);
+  note_stream(stream);
 }
 
 void Operator::on_closed(int stream, const std::optional<Error>& error, Time now) {
   watchers_[stream].on_closed(error, now);
+  note_stream(stream);
+}
+
+// Tells the observer when a stream fares otherwise than before.
+void Operator::note_stream(int stream) {
+  if (ports_.observer == nullptr) return;
+  const client::Watcher& watcher = watchers_[stream];
+  StreamHealth health;
+  if (view_.caches[stream].synced()) health.state = StreamState::kFine;
+  if (const std::optional<Error>& trouble = watcher.trouble()) {
+    health.state = trouble->kind == ErrorKind::kForbidden ? StreamState::kRefused : StreamState::kFailing;
+    health.why = trouble->message;
+  }
+  if (watcher.absent()) health.state = StreamState::kAbsent;
+  if (health == health_[stream]) return;
+  health_[stream] = health;
+  ports_.observer->stream_is(stream, watcher.stream(), health);
 }
 
 void Operator::take_in(int stream, const std::vector<client::Output>& outputs, Time now) {
   for (const client::Output& output : outputs) {
     for (const Changed& changed : view_.caches[stream].apply(output, now)) {
       for (const Object& object : {changed.before, changed.after}) {
-        if (object != nullptr) wake_jobs_of(stream, *object, now);
+        if (object != nullptr) wake_jobs_of(stream, *object, now + gathering(view_.place_of(stream)));
       }
     }
   }
 }
 
 void Operator::wake(int dialect, std::string_view ns, std::string_view name, Time now) {
-  if (name.empty()) return;
-  if (view_.caches[view_.dialects[dialect].jobs].find(ns, name) == nullptr) return;
-  queue_.add({dialect, std::string(ns), std::string(name)}, now);
+  int jobs = view_.in(view_.dialects[dialect].jobs, ns);
+  if (name.empty() || jobs < 0 || view_.caches[jobs].find(ns, name) == nullptr) return;
+  JobKey key{dialect, std::string(ns), std::string(name)};
+  if (ports_.observer != nullptr && led_) due_since_.emplace(key, now);
+  queue_.add(key, now);
+}
+
+// Pods of a job change together: looking once at all of it saves passes and writes.
+Duration Operator::gathering(int place) const {
+  for (const DialectStreams& streams : view_.dialects) {
+    if (place == streams.pods || place == streams.services) return options_.gather;
+  }
+  return Duration{0};
 }
 
 // The jobs whose plan may depend on this object.
 void Operator::wake_jobs_of(int stream, const json::object& object, Time now) {
   std::string_view ns = kube::namespace_of(object);
+  int place = view_.place_of(stream);
   for (size_t i = 0; i < dialects_.size(); ++i) {
     int dialect = static_cast<int>(i);
     const DialectStreams& streams = view_.dialects[i];
-    if (stream == streams.jobs) return wake(dialect, ns, kube::name_of(object), now);
-    if (stream == streams.pods || stream == streams.services) {
+    if (place == streams.jobs) return wake(dialect, ns, kube::name_of(object), now);
+    if (place == streams.pods || place == streams.services) {
       wake(dialect, ns, dialects_[i].job_name_of(object), now);
       wake_owner(object, now);
       return;
     }
   }
-  if (stream == view_.commands) {
+  if (place == view_.commands) {
     for (size_t i = 0; i < dialects_.size(); ++i) {
       if (dialects_[i].see_command == nullptr) continue;
       std::optional<dialect::CommandFor> command = dialects_[i].see_command(object);
@@ -114,7 +183,7 @@ void Operator::wake_jobs_of(int stream, const json::object& object, Time now) {
   if (!kube::controller_uid_of(object).empty()) return wake_owner(object, now);
   // Somebody's own claim or gang: any job beside it may have been waiting for it.
   for (size_t i = 0; i < dialects_.size(); ++i) {
-    const auto& jobs = view_.caches[view_.dialects[i].jobs].all();
+    const auto& jobs = view_.cache(view_.dialects[i].jobs, ns).all();
     for (auto it = jobs.lower_bound({std::string(ns), ""}); it != jobs.end() && it->first.ns == ns; ++it) {
       queue_.add({static_cast<int>(i), it->first.ns, it->first.name}, now);
     }
@@ -136,9 +205,12 @@ void Operator::wake_owner(const json::object& object, Time now) {
 }
 
 void Operator::wake_everything(Time now) {
-  for (size_t i = 0; i < dialects_.size(); ++i) {
-    for (const auto& [key, job] : view_.caches[view_.dialects[i].jobs].all()) {
-      queue_.add({static_cast<int>(i), key.ns, key.name}, now);
+  for (size_t stream = 0; stream < view_.streams.size(); ++stream) {
+    for (size_t i = 0; i < dialects_.size(); ++i) {
+      if (view_.place_of(static_cast<int>(stream)) != view_.dialects[i].jobs) continue;
+      for (const auto& [key, job] : view_.caches[stream].all()) {
+        queue_.add({static_cast<int>(i), key.ns, key.name}, now);
+      }
     }
   }
 }
@@ -152,18 +224,83 @@ std::optional<Turn> Operator::run_one(Time now) {
   bool clock_went_back = now < last_now_;
   last_now_ = now;
   if ((leads_now && !led_) || clock_went_back) wake_everything(now);
+  if (led_ != leads_now && ports_.observer != nullptr) ports_.observer->leads(leads_now);
   led_ = leads_now;
   sweep_tombstones(now);
-  if (!led_ || !view_.synced()) return std::nullopt;
+  if (std::optional<Turn> turn = settle_flight(now)) return turn;
+  if (!led_ || !may_begin()) return std::nullopt;
   return run_key(now);
 }
 
 std::optional<Turn> Operator::run_lease(Time now) {
   if (!lease_) return std::nullopt;
+  if (lease_asked_) {
+    std::optional<LeaseAnswer> answer;
+    {
+      std::lock_guard lock(mutex_);
+      answer.swap(lease_answer_);
+    }
+    if (!answer) return std::nullopt;
+    lease_answered(*answer, now);
+    return Turn{};
+  }
   std::optional<kube::Request> request = lease_->ask(now);
   if (!request) return std::nullopt;
-  lease_->answer(ports_.client.send(*request), now, ports_.clock());
+  client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
+  if (ports_.workers == nullptr) {
+    LeaseAnswer answer{client.send(*request), now, client::is_write(*request)};
+    lease_answered(answer, ports_.clock());
+    return Turn{};
+  }
+  lease_asked_ = true;
+  ports_.workers->run_urgent([this, &client, now, request = std::move(*request)] {
+    Result<client::Reply> reply = client.send(request);
+    std::lock_guard lock(mutex_);
+    lease_answer_ = LeaseAnswer{std::move(reply), now, client::is_write(request)};
+    if (wake_) wake_();
+  });
   return Turn{};
+}
+
+void Operator::lease_answered(const LeaseAnswer& answer, Time now) {
+  lease_asked_ = false;
+  lease_->answer(answer.reply, answer.sent, now);
+  std::optional<Time> renewed = lease_->renewed_at();
+  lease_renewed_ms_.store(renewed ? renewed->ms : -1);
+  note_lease(answer);
+}
+
+// A lease that is not there yet, or that another was faster to write, is no trouble.
+void Operator::note_lease(const LeaseAnswer& answer) {
+  if (ports_.observer == nullptr) return;
+  std::optional<Error> trouble;
+  if (!answer.reply.ok()) trouble = answer.reply.error();
+  // Of a namespace that is not there only the write can tell.
+  if (trouble && trouble->kind == ErrorKind::kNotFound && !answer.wrote) return;
+  bool raced =
+      trouble && (trouble->kind == ErrorKind::kConflict || trouble->kind == ErrorKind::kAlreadyExists);
+  if (raced) trouble.reset();
+  if (trouble == lease_trouble_) return;
+  lease_trouble_ = trouble;
+  ports_.observer->lease_trouble(trouble);
+}
+
+void Operator::hand_over(Time now) {
+  if (!lease_) return;
+  lease_renewed_ms_.store(-1);
+  std::optional<kube::Request> request = lease_->release(now);
+  if (!request) return;
+  client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
+  // Best effort: without it another takes over when the lease has run out.
+  static_cast<void>(client.send(*request));
+}
+
+// ---- passes ------------------------------------------------------------------------
+
+// No pass before everything was listed, and no more at once than there are workers.
+bool Operator::may_begin() const {
+  if (!view_.synced()) return false;
+  return ports_.workers == nullptr || in_flight_ < ports_.workers->threads();
 }
 
 std::optional<Turn> Operator::run_key(Time now) {
@@ -172,17 +309,85 @@ std::optional<Turn> Operator::run_key(Time now) {
   Turn turn;
   turn.key = key;
   turn.waited = holds_back(*key, now);
-  if (!turn.waited) {
-    turn.pass = reconciler_->run(*key, now);
-    settle(*key, turn.pass, now);
+  if (turn.waited) {
+    queue_.done(*key);
+    return turn;
   }
-  queue_.done(*key);
+  Flight flight;
+  flight.begun = now;
+  if (auto since = due_since_.find(*key); since != due_since_.end()) {
+    flight.queued = std::max(Duration{0}, now - since->second);
+    due_since_.erase(since);
+  }
+  flight.errand = std::make_unique<Errand>(reconciler_->begin(*key, now));
+  std::optional<Pass> pass = fly(std::move(flight));
+  turn.begun = !pass.has_value();
+  if (pass) turn.pass = std::move(*pass);
   return turn;
+}
+
+// Carries a pass out, here and now, or with the workers: then its outcome comes later.
+std::optional<Pass> Operator::fly(Flight flight) {
+  bool nothing_to_do = std::holds_alternative<Errand::Nothing>(flight.errand->what);
+  if (ports_.workers != nullptr && !nothing_to_do) {
+    ++in_flight_;
+    // A function must be copyable; a flight is not.
+    ports_.workers->run([this, shared = std::make_shared<Flight>(std::move(flight))] {
+      reconciler_->carry_out(*shared->errand);
+      std::lock_guard lock(mutex_);
+      landed_.push_back(std::move(*shared));
+      if (wake_) wake_();
+    });
+    return std::nullopt;
+  }
+  reconciler_->carry_out(*flight.errand);
+  Time begun = flight.begun;
+  return land(std::move(flight), begun);
+}
+
+std::optional<Turn> Operator::settle_flight(Time now) {
+  if (in_flight_ == 0) return std::nullopt;
+  Flight flight;
+  {
+    std::lock_guard lock(mutex_);
+    if (landed_.empty()) return std::nullopt;
+    flight = std::move(landed_.front());
+    landed_.erase(landed_.begin());
+  }
+  --in_flight_;
+  Turn turn;
+  turn.key = flight.errand->key;
+  std::optional<Pass> pass = land(std::move(flight), now);
+  turn.begun = !pass.has_value();
+  if (pass) turn.pass = std::move(*pass);
+  return turn;
+}
+
+// What a pass brought home is taken over; nullopt when it had to set out once more.
+std::optional<Pass> Operator::land(Flight flight, Time now) {
+  JobKey key = flight.errand->key;
+  std::optional<Pass> pass = reconciler_->settle(*flight.errand);
+  if (!pass) {
+    *flight.errand = reconciler_->begin(key, now);
+    return fly(std::move(flight));
+  }
+  settle(key, *pass, now);
+  queue_.done(key);
+  if (ports_.observer != nullptr) {
+    ports_.observer->passed(key, *pass, flight.queued, std::max(Duration{0}, ports_.clock() - flight.begun));
+  }
+  return pass;
 }
 
 bool Operator::holds_back(const JobKey& key, Time now) {
   auto cache_of = [this](int stream) -> const client::Cache& { return view_.caches[stream]; };
-  if (!barrier_.blocks(key, cache_of)) return false;
+  std::function<void(const client::Expected&)> tell_lag;
+  if (ports_.observer != nullptr) {
+    tell_lag = [&](const client::Expected& seen) {
+      ports_.observer->shown(std::max(Duration{0}, now - seen.since));
+    };
+  }
+  if (!barrier_.blocks(key, cache_of, tell_lag)) return false;
   for (int stream : barrier_.take_overdue(key, now, cache_of)) watchers_[stream].relist(now);
   queue_.add(key, *barrier_.patience_ends(key));
   return true;
@@ -194,6 +399,7 @@ void Operator::settle(const JobKey& key, const Pass& pass, Time now) {
   counts_.transitions += pass.transition;
   if (pass.job_gone) {
     barrier_.drop(key);
+    due_since_.erase(key);
     queue_.reset(key);
     return;
   }
@@ -203,8 +409,6 @@ void Operator::settle(const JobKey& key, const Pass& pass, Time now) {
   if (!pass.error) return queue_.reset(key);
   ++counts_.errors;
   switch (retry_for(pass.error->kind)) {
-    case Retry::kNever:
-      return;
     case Retry::kNow:
     case Retry::kBackOff:
     case Retry::kTell:
@@ -218,26 +422,29 @@ void Operator::settle(const JobKey& key, const Pass& pass, Time now) {
 void Operator::sweep_tombstones(Time now) {
   if (now < next_sweep_ && next_sweep_ - now <= kSweepEvery) return;
   next_sweep_ = now + kSweepEvery;
-  for (const DialectStreams& streams : view_.dialects) {
-    client::Cache& pods = view_.caches[streams.pods];
-    std::set<std::string_view> jobs;
-    if (led_) {
-      for (const auto& [key, job] : view_.caches[streams.jobs].all()) jobs.insert(kube::uid_of(*job));
-    }
-    for (int stream : {streams.pods, streams.services}) {
-      view_.caches[stream].drop_vanished_unless([&](std::string_view owner) { return jobs.contains(owner); });
-    }
-    pods.forget_if([&](std::string_view owner, const client::Tombstone& tombstone) {
-      return !jobs.contains(owner) && tombstone.seen + kTombstoneAgeMax < now;
-    });
+  for (const std::string& ns : view_.namespaces) {
+    for (const DialectStreams& streams : view_.dialects) sweep(streams, ns, now);
   }
+}
+
+void Operator::sweep(const DialectStreams& streams, const std::string& ns, Time now) {
+  std::set<std::string_view> jobs;
+  if (led_) {
+    for (const auto& [key, job] : view_.cache(streams.jobs, ns).all()) jobs.insert(kube::uid_of(*job));
+  }
+  for (int place : {streams.pods, streams.services}) {
+    view_.cache(place, ns).drop_vanished_unless([&](std::string_view owner) { return jobs.contains(owner); });
+  }
+  view_.cache(streams.pods, ns).forget_if([&](std::string_view owner, const client::Tombstone& tombstone) {
+    return !jobs.contains(owner) && tombstone.seen + kTombstoneAgeMax < now;
+  });
 }
 
 std::optional<Time> Operator::next_wake() const {
   std::optional<Time> wake;
   for (const client::Watcher& watcher : watchers_) keep_earlier(wake, watcher.next_ask());
-  if (lease_) keep_earlier(wake, lease_->next_ask());
-  if (led_ && view_.synced()) keep_earlier(wake, queue_.next());
+  if (lease_ && !lease_asked_) keep_earlier(wake, lease_->next_ask());
+  if (led_ && may_begin()) keep_earlier(wake, queue_.next());
   return wake;
 }
 

@@ -1,96 +1,169 @@
 #include "control/reconciler.h"
 
+#include "base/match.h"
 #include "control/observe.h"
 #include "control/writer.h"
+#include "dialect/shared/gang.h"
 #include "engine/engine.h"
 #include "kube/access.h"
+#include "kube/same.h"
 
 namespace trainyard::control {
 
-Reconciler::Reconciler(client::Client& client, View& view, std::span<const dialect::Dialect> dialects,
-                       const dialect::Settings& settings, MakeKeys make_keys)
+Reconciler::Reconciler(client::Client& client, EventSink& events, View& view,
+                       std::span<const dialect::Dialect> dialects, const dialect::Settings& settings,
+                       MakeKeys make_keys)
     : client_(client),
+      events_(events),
       view_(view),
       dialects_(dialects.begin(), dialects.end()),
       settings_(settings),
       make_keys_(std::move(make_keys)) {}
 
 Pass Reconciler::run(const JobKey& key, Time now) {
-  client::Object job = view_.caches[view_.dialects[key.dialect].jobs].find(key.ns, key.name);
-  if (job == nullptr) {
-    told_invalid_.erase(key);
-    Pass pass;
-    pass.job_gone = true;
-    return pass;
+  while (true) {
+    Errand errand = begin(key, now);
+    carry_out(errand);
+    if (std::optional<Pass> pass = settle(errand)) return std::move(*pass);
   }
-  dialect::LowerResult lowered = dialects_[key.dialect].lower(*job, settings_);
+}
+
+// ---- begin: look and plan --------------------------------------------------------
+
+Errand Reconciler::begin(const JobKey& key, Time now) {
+  Errand errand{key, now, nullptr, Errand::Nothing{}, {}};
+  const DialectStreams& places = view_.dialects[key.dialect];
+  errand.job = view_.cache(places.jobs, key.ns).find(key.ns, key.name);
+  if (errand.job == nullptr) {
+    errand.pass.job_gone = true;
+    return errand;
+  }
+  dialect::LowerResult lowered = lowered_.of(key, errand.job, dialects_[key.dialect], settings_);
   if (auto* problems = std::get_if<std::vector<dialect::Problem>>(&lowered)) {
-    return run_invalid(key, job, *problems, now);
+    errand.what = begin_refusal(key, *errand.job, std::move(*problems));
+    return errand;
   }
-  told_invalid_.erase(key);
-  return run_valid(key, job, std::get<model::JobSpec>(std::move(lowered)), now);
+  // A pod that left the watch without a deletion mark may only have lost its labels or its
+  // owner. To take it for deleted would start it a second time, so it is looked at first.
+  std::vector<client::Object> vanished =
+      view_.cache(places.pods, key.ns).vanished_of(kube::uid_of(*errand.job));
+  if (!vanished.empty() && !kube::is_deleting(*errand.job)) {
+    errand.what = Errand::LookFor{std::move(vanished)};
+    return errand;
+  }
+  errand.what = begin_work(key, *errand.job, std::get<model::JobSpec>(std::move(lowered)), now);
+  return errand;
 }
 
-ApplyContext Reconciler::context_for(const JobKey& key, const client::Object& job) {
-  return {client_, recorder_, make_keys_, view_, dialects_[key.dialect], settings_, key, job};
+Errand::Refuse Reconciler::begin_refusal(const JobKey& key, const json::object& job,
+                                         std::vector<dialect::Problem> problems) {
+  Errand::Refuse refusal;
+  refusal.problems = std::move(problems);
+  if (!is_orphaning(job)) {
+    refusal.pods = view_.cache(view_.dialects[key.dialect].pods, key.ns).owned_by(kube::uid_of(job));
+  }
+  auto told = told_invalid_.find(key);
+  Told current{std::string(kube::uid_of(job)), kube::generation_of(job)};
+  refusal.untold = told == told_invalid_.end() || told->second != current;
+  return refusal;
 }
 
-Pass Reconciler::run_valid(const JobKey& key, const client::Object& job, model::JobSpec spec, Time now) {
+Errand::Work Reconciler::begin_work(const JobKey& key, const json::object& job, model::JobSpec spec,
+                                    Time now) {
   const dialect::Dialect& dialect = dialects_[key.dialect];
-  if (std::optional<Pass> pass = recover_vanished(key, job, now)) return std::move(*pass);
-  model::JobState state = dialect.recall(spec, *job);
-  model::Observation seen = observe(view_, key, dialect, *job, std::move(spec), std::move(state));
-  model::Plan plan = engine::plan(seen, now);
-  Applied applied = apply(context_for(key, job), seen, plan, now);
-  Pass pass;
-  pass.wake = plan.wake;
+  Errand::Work work;
+  model::JobState state = dialect.recall(spec, job);
+  work.seen = observe(view_, key, dialect, job, std::move(spec), std::move(state));
+  work.plan = engine::plan(work.seen, now);
+  work.stored = stored_for(key, work.seen.spec, work.plan);
+  return work;
+}
+
+Stored Reconciler::stored_for(const JobKey& key, const model::JobSpec& spec, const model::Plan& plan) const {
+  Stored stored;
+  auto keep = [&](int place, const std::string& name) {
+    int stream = view_.in(place, key.ns);
+    if (stream >= 0) stored[{stream, name}] = view_.caches[stream].find(key.ns, name);
+  };
+  for (const model::Step& step : plan.steps) {
+    if (const auto* companion = std::get_if<model::UpsertCompanion>(&step)) {
+      auto place = view_.companions.find(companion->kind);
+      if (place != view_.companions.end()) keep(place->second, companion->name);
+    }
+    if (std::holds_alternative<model::UpsertGang>(step)) {
+      auto place = view_.gangs.find(spec.gang->scheduler);
+      if (place != view_.gangs.end()) keep(place->second, spec.gang->name);
+    }
+  }
+  return stored;
+}
+
+// ---- carry out: talk to the server -----------------------------------------------
+
+void Reconciler::carry_out(Errand& errand) const {
+  std::visit(Match{
+                 [](const Errand::Nothing&) {},
+                 [&](const Errand::LookFor& lost) { look_for(errand, lost); },
+                 [&](Errand::Refuse& refusal) { refuse(errand, refusal); },
+                 [&](Errand::Work& work) { do_work(errand, work); },
+             },
+             errand.what);
+}
+
+ApplyContext Reconciler::context_for(const Errand& errand) const {
+  return {client_,   events_,    make_keys_, view_, dialects_[errand.key.dialect],
+          settings_, errand.key, errand.job};
+}
+
+void Reconciler::do_work(Errand& errand, Errand::Work& work) const {
+  ApplyContext context = context_for(errand);
+  context.stored = std::move(work.stored);
+  Applied applied = apply(context, work.seen, work.plan, errand.now);
+  Pass& pass = errand.pass;
+  pass.wake = work.plan.wake;
   pass.error = std::move(applied.error);
   pass.expected = std::move(applied.expected);
   pass.writes = applied.writes;
-  if (applied.state_written) pass.transition = transition_between(seen.state, plan.state);
-  if (applied.state_current) release_tombstones(key, seen);
-  return pass;
+  if (applied.state_written) pass.transition = transition_between(work.seen.state, work.plan.state);
+  work.state_current = applied.state_current;
 }
 
-Pass Reconciler::run_invalid(const JobKey& key, const client::Object& job,
-                             const std::vector<dialect::Problem>& problems, Time now) {
-  const dialect::Dialect& dialect = dialects_[key.dialect];
-  ApplyContext context = context_for(key, job);
-  Writer writer(context, now);
-  Pass pass;
-  if (kube::is_deleting(*job)) {
-    pass.error = let_go_invalid(writer, key, *job);
+void Reconciler::refuse(Errand& errand, Errand::Refuse& refusal) const {
+  const dialect::Dialect& dialect = dialects_[errand.key.dialect];
+  const json::object& job = *errand.job;
+  ApplyContext context = context_for(errand);
+  Writer writer(context, errand.now);
+  Pass& pass = errand.pass;
+  if (kube::is_deleting(job)) {
+    pass.error = let_go_invalid(writer, errand, refusal.pods);
   } else {
-    const json::object* stored = kube::object_at(*job, {"status"});
-    json::object status = dialect.project_invalid(*job, problems, now);
+    const json::object* stored = kube::object_at(job, {"status"});
+    json::object status = dialect.project_invalid(job, refusal.problems, errand.now);
     bool shows = !status.empty();
-    bool news = shows && (stored == nullptr || *stored != status);
+    bool news = shows && (stored == nullptr || !kube::same(*stored, status));
     if (news) pass.error = writer.write_status(std::move(status));
-    Told& told = told_invalid_[key];
-    Told current{std::string(kube::uid_of(*job)), kube::generation_of(*job)};
-    if (!pass.error && told != current && (news || !shows)) {
+    if (!pass.error && refusal.untold && (news || !shows)) {
       model::Note note;
       note.kind = model::NoteKind::kInvalidSpec;
-      note.text = dialect::join(problems);
+      note.text = dialect::join(refusal.problems);
       model::JobSpec nameless;
-      nameless.name = key.name;
-      nameless.name_space = key.ns;
+      nameless.name = errand.key.name;
+      nameless.name_space = errand.key.ns;
       std::optional<dialect::EventText> text = dialect.announce(nameless, note);
-      if (text) recorder_.tell(client_, *job, dialect.component, *text, now);
+      if (text) events_.tell(job, dialect.component, *text, errand.now);
     }
-    if (!pass.error) told = std::move(current);
+    refusal.told = !pass.error;
   }
   pass.expected = writer.take_expected();
   pass.writes = writer.writes();
-  return pass;
 }
 
 // Whatever it says, nothing of it must keep an invalid job from going; but what it asked
 // for when it was valid, pods first, is kept.
-std::optional<Error> Reconciler::let_go_invalid(Writer& writer, const JobKey& key, const json::object& job) {
-  if (!kube::has_finalizer(job, dialect::kFinalizer)) return std::nullopt;
-  int stream = view_.dialects[key.dialect].pods;
-  std::vector<client::Object> pods = view_.caches[stream].owned_by(kube::uid_of(job));
+std::optional<Error> Reconciler::let_go_invalid(Writer& writer, const Errand& errand,
+                                                const std::vector<client::Object>& pods) const {
+  if (!kube::has_finalizer(*errand.job, dialect::kFinalizer)) return std::nullopt;
+  int stream = view_.in(view_.dialects[errand.key.dialect].pods, errand.key.ns);
   for (const client::Object& pod : pods) {
     if (kube::is_deleting(*pod)) continue;
     Result<bool> removed =
@@ -101,30 +174,50 @@ std::optional<Error> Reconciler::let_go_invalid(Writer& writer, const JobKey& ke
   return writer.set_finalizer(false);
 }
 
-// A pod that left the watch without a deletion mark may only have lost its labels or its
-// owner. To take it for deleted would start it a second time, so it is looked at first.
-// nullopt: the view is complete, go on.
-std::optional<Pass> Reconciler::recover_vanished(const JobKey& key, const client::Object& job, Time now) {
-  int stream = view_.dialects[key.dialect].pods;
-  std::vector<client::Object> vanished = view_.caches[stream].vanished_of(kube::uid_of(*job));
-  if (vanished.empty() || kube::is_deleting(*job)) return std::nullopt;
-  ApplyContext context = context_for(key, job);
-  Writer writer(context, now);
-  Pass pass;
+void Reconciler::look_for(Errand& errand, const Errand::LookFor& lost) const {
+  ApplyContext context = context_for(errand);
+  Writer writer(context, errand.now);
+  int stream = view_.in(view_.dialects[errand.key.dialect].pods, errand.key.ns);
   bool recovered = false;
-  for (const client::Object& last : vanished) {
+  for (const client::Object& last : lost.vanished) {
     Result<bool> found = writer.recover(kube::kPods, stream, *last);
-    if (!found.ok()) pass.error = found.error();
+    if (!found.ok()) errand.pass.error = found.error();
     if (!found.ok()) break;
     recovered = recovered || *found;
   }
-  pass.expected = writer.take_expected();
-  pass.writes = writer.writes();
-  if (!pass.error) view_.caches[stream].settle_vanished(kube::uid_of(*job));
-  if (!pass.error && !recovered) return std::nullopt;
+  errand.pass.expected = writer.take_expected();
+  errand.pass.writes = writer.writes();
   // The cache will show what was recovered; that wakes the key.
-  if (recovered) pass.wake = now;
-  return pass;
+  if (recovered) errand.pass.wake = errand.now;
+}
+
+// ---- settle: remember ------------------------------------------------------------
+
+std::optional<Pass> Reconciler::settle(Errand& errand) {
+  if (!std::holds_alternative<Errand::Refuse>(errand.what)) told_invalid_.erase(errand.key);
+  bool again = false;
+  std::visit(Match{
+                 [&](const Errand::Nothing&) { lowered_.forget(errand.key); },
+                 [&](const Errand::LookFor& lost) {
+                   if (errand.pass.error) return;
+                   client::Cache& pods = view_.cache(view_.dialects[errand.key.dialect].pods, errand.key.ns);
+                   pods.settle_vanished(kube::uid_of(*errand.job), lost.vanished);
+                   // Nothing was there after all: the view is complete, go on.
+                   again = !errand.pass.wake.has_value();
+                 },
+                 [&](const Errand::Refuse& refusal) {
+                   Told& told = told_invalid_[errand.key];
+                   if (refusal.told)
+                     told = {std::string(kube::uid_of(*errand.job)), kube::generation_of(*errand.job)};
+                 },
+                 [&](Errand::Work& work) {
+                   if (work.state_current) release_tombstones(errand.key, work.seen);
+                   if (work.state_current) errand.pass.state = std::move(work.plan.state);
+                 },
+             },
+             errand.what);
+  if (again) return std::nullopt;
+  return std::move(errand.pass);
 }
 
 void Reconciler::release_tombstones(const JobKey& key, const model::Observation& seen) {
@@ -132,7 +225,7 @@ void Reconciler::release_tombstones(const JobKey& key, const model::Observation&
   for (const model::PodSeen& pod : seen.pods) {
     if (pod.gone) uids.push_back(pod.uid);
   }
-  if (!uids.empty()) view_.caches[view_.dialects[key.dialect].pods].forget(seen.spec.uid, uids);
+  if (!uids.empty()) view_.cache(view_.dialects[key.dialect].pods, key.ns).forget(seen.spec.uid, uids);
 }
 
 }  // namespace trainyard::control

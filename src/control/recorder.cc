@@ -8,11 +8,12 @@ namespace trainyard::control {
 
 namespace {
 
-// Unique as long as nobody says the same twice in a millisecond.
-std::string event_name(std::string_view object, std::string_view words, Time now) {
+// Names in the order of what they tell, as a list is sorted by name: the time, the turn
+// within it, and a little of the words, which tells apart what two recorders say at once.
+std::string event_name(std::string_view object, std::string_view words, uint64_t turn, Time now) {
   constexpr size_t kObjectNameMax = 230;
-  return fmt::format("{}.{:016x}", object.substr(0, kObjectNameMax),
-                     fnv1a(words) ^ static_cast<uint64_t>(now.ms));
+  return fmt::format("{}.{:011x}{:03x}{:02x}", object.substr(0, kObjectNameMax),
+                     static_cast<uint64_t>(now.ms), turn % 0x1000, fnv1a(words) % 0x100);
 }
 
 }  // namespace
@@ -25,7 +26,7 @@ void Recorder::tell(client::Client& client, const json::object& about, std::stri
   auto found = told_.find(words);
   if (found != told_.end() && tell_again(client, ns, found->second, now)) return;
   kube::NewEvent event;
-  event.name = event_name(kube::name_of(about), std::get<0>(words) + text.reason + text.message, now);
+  event.name = event_name(kube::name_of(about), std::get<0>(words) + text.reason + text.message, turns_, now);
   event.ns = ns;
   event.involved = kube::involved_object(about);
   event.type = text.warning ? kube::EventType::kWarning : kube::EventType::kNormal;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Time kNow{1'700'000'000'000};
 
-class RecorderTest : public testing::Test {
+class RecorderTest : public ::testing::Test {
  protected:
   void tell(std::string_view reason, std::string_view message) {
     recorder_.tell(client_, about_, "us", {true, std::string(reason), std::string(message)}, now_);
@@ -41,6 +41,15 @@ TEST_F(RecorderTest, TheSameWordsAreOneEventWithACount) {
     EXPECT_EQ(kube::text_at(*event, {"source", "component"}), "us");
   }
   EXPECT_EQ(counted, 3);
+}
+
+TEST_F(RecorderTest, AListTellsThemInTheirOrder) {
+  for (const char* word : {"Zeta", "Alpha", "Mu"})
+    recorder_.tell(client_, about_, "us", {false, word, word}, now_);
+  tell("Beta", "later");
+  std::vector<std::string> reasons;
+  for (const client::Object& event : events()) reasons.emplace_back(kube::text_at(*event, {"reason"}));
+  EXPECT_EQ(reasons, (std::vector<std::string>{"Zeta", "Alpha", "Mu", "Beta"}));
 }
 
 TEST_F(RecorderTest, AnExpiredEventIsToldAnew) {

@@ -4,8 +4,6 @@ namespace trainyard::control {
 
 Retry retry_for(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInvalid:
-      return Retry::kNever;
     case ErrorKind::kConflict:
     case ErrorKind::kNotFound:
     case ErrorKind::kGone:
@@ -13,6 +11,7 @@ Retry retry_for(ErrorKind kind) {
     case ErrorKind::kUnavailable:
     case ErrorKind::kUnknown:
       return Retry::kBackOff;
+    case ErrorKind::kInvalid:  // by rules of the server's that may change: a webhook, a limit
     case ErrorKind::kForbidden:
     case ErrorKind::kAlreadyExists:
       return Retry::kTell;

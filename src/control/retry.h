@@ -6,7 +6,6 @@
 namespace trainyard::control {
 
 enum class Retry {
-  kNever,    // the same again would fail again: wait until something changes
   kNow,      // our view was old: as soon as the view has moved on
   kBackOff,  // with a growing pause
   kTell,     // the same, and the user must hear of it

@@ -1,8 +1,9 @@
-// Steps: a controller that does no waiting of its own (the operator, the binder), as a
+// Steps: a controller that does no waiting of its own (the operator, the scheduler), as a
 // loop sees it. Streams of objects go in, one thing at a time is done, and it says when it
 // wants to be woken. Used by one thread.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,9 @@ class Steps {
   virtual bool step(Time now) = 0;
   // When there will be something to do or to ask, if nothing comes in; nullopt: never.
   virtual std::optional<Time> next_wake() const = 0;
+  // How to rouse whoever drives it, from any thread, when work that was given away is done.
+  // Told before anything else; nullptr: nobody is to be roused any more.
+  virtual void set_waker(std::function<void()>) {}
 };
 
 }  // namespace trainyard::control

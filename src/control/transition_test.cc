@@ -37,7 +37,7 @@ TEST(TransitionTest, Adds) {
 }
 
 TEST(RetryTest, TheKindDecides) {
-  EXPECT_EQ(retry_for(ErrorKind::kInvalid), Retry::kNever);
+  EXPECT_EQ(retry_for(ErrorKind::kInvalid), Retry::kTell);
   EXPECT_EQ(retry_for(ErrorKind::kConflict), Retry::kNow);
   EXPECT_EQ(retry_for(ErrorKind::kUnavailable), Retry::kBackOff);
   EXPECT_EQ(retry_for(ErrorKind::kUnknown), Retry::kBackOff);

@@ -1,6 +1,7 @@
 #include "control/view.h"
 
 #include "base/check.h"
+#include "client/keep.h"
 #include "dialect/shared/gang.h"
 
 namespace trainyard::control {
@@ -16,10 +17,11 @@ constexpr std::array kCompanionKinds = {CompanionKind::kService, CompanionKind::
 constexpr std::array kGangSchedulers = {GangScheduler::kVolcano, GangScheduler::kKubeBatch,
                                         GangScheduler::kCoscheduling, GangScheduler::kT9k};
 
-int add_stream(View& view, const kube::Resource& resource, std::string_view selector) {
+int add_stream(View& view, const kube::Resource& resource, std::string_view selector,
+               client::Object (*keep)(const client::Object&) = nullptr) {
   Result<kube::LabelSelector> labels = kube::LabelSelector::parse(selector);
   CHECK(labels.ok());
-  view.streams.push_back({resource, *labels, ""});
+  view.streams.push_back({resource, *labels, "", keep});
   view.caches.emplace_back();
   return static_cast<int>(view.streams.size()) - 1;
 }
@@ -56,16 +58,47 @@ bool View::synced() const {
   return std::all_of(caches.begin(), caches.end(), [](const client::Cache& cache) { return cache.synced(); });
 }
 
-View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube::Resource> around) {
+int View::in(int place, std::string_view ns) const {
+  if (place < 0) return -1;
+  if (namespaces.front().empty()) return place;
+  auto found = std::lower_bound(namespaces.begin(), namespaces.end(), ns);
+  if (found == namespaces.end() || *found != ns) return -1;
+  return static_cast<int>(found - namespaces.begin()) * block_size + place;
+}
+
+namespace {
+
+// Repeats the first block for every namespace.
+void add_blocks(View& view, std::vector<std::string> namespaces) {
+  view.block_size = static_cast<int>(view.streams.size());
+  std::sort(namespaces.begin(), namespaces.end());
+  namespaces.erase(std::unique(namespaces.begin(), namespaces.end()), namespaces.end());
+  if (namespaces.empty() || namespaces.front().empty()) return;
+  std::vector<client::Stream> block = std::move(view.streams);
+  view.streams.clear();
+  for (const std::string& ns : namespaces) {
+    for (client::Stream stream : block) {
+      stream.ns = ns;
+      view.streams.push_back(std::move(stream));
+    }
+  }
+  view.caches.resize(view.streams.size());
+  view.namespaces = std::move(namespaces);
+}
+
+}  // namespace
+
+View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube::Resource> around,
+               std::vector<std::string> namespaces) {
   View view;
   auto wanted = [&](const kube::Resource& resource) {
     return std::find(around.begin(), around.end(), resource) != around.end();
   };
   for (const dialect::Dialect& dialect : dialects) {
     DialectStreams streams;
-    streams.jobs = add_stream(view, dialect.resource, "");
-    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector);
-    streams.services = add_stream(view, kube::kServices, dialect.pod_selector);
+    streams.jobs = add_stream(view, dialect.resource, "", client::keep_all_but_managers);
+    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, client::keep_pod);
+    streams.services = add_stream(view, kube::kServices, dialect.pod_selector, client::keep_identity);
     view.dialects.push_back(streams);
   }
   for (GangScheduler scheduler : kGangSchedulers) {
@@ -80,6 +113,7 @@ View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube:
   }
   if (wanted(kube::kTensorBoards)) view.tensorboards = add_stream(view, kube::kTensorBoards, "");
   if (wanted(kube::kVolcanoCommands)) view.commands = add_stream(view, kube::kVolcanoCommands, "");
+  add_blocks(view, std::move(namespaces));
   return view;
 }
 

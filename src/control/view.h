@@ -1,5 +1,10 @@
 // View: all that the operator has seen of the world: one cache per stream of objects,
 // and which stream shows what. Value; pure.
+//
+// Streams stand in blocks of equal shape, one block per namespace that is watched, or a
+// single one for all namespaces. What names a stream below names its place in a block;
+// in() finds the stream itself. Everything but the caches stays as it was made, so other
+// threads may read it.
 #pragma once
 
 #include <map>
@@ -16,7 +21,7 @@ namespace trainyard::control {
 // On every companion we make, so that only those are watched.
 inline constexpr std::string_view kCompanionLabel = "trainyard.dev/companion";
 
-// Positions in View::streams. -1: not watched.
+// Places in a block of View::streams. -1: not watched.
 struct DialectStreams {
   int jobs = -1;
   int pods = -1;
@@ -31,16 +36,25 @@ struct View {
   std::map<model::CompanionKind, int> companions;
   int tensorboards = -1;
   int commands = -1;
+  std::vector<std::string> namespaces{""};  // of the blocks; "" alone for all
+  int block_size = 0;
 
   bool synced() const;
+  // The stream at this place for objects of a namespace; -1 when it is not watched.
+  int in(int place, std::string_view ns) const;
+  int place_of(int stream) const { return stream % block_size; }
+  // The cache at this place for a namespace. REQUIRES: it is watched.
+  client::Cache& cache(int place, std::string_view ns) { return caches[in(place, ns)]; }
+  const client::Cache& cache(int place, std::string_view ns) const { return caches[in(place, ns)]; }
 };
 
 // The resources around jobs that are watched unless an operator is told otherwise.
 std::vector<kube::Resource> resources_around();
 
 // Streams for the jobs, pods and services of each dialect, and for those of the
-// resources `around` that jobs may need.
-View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube::Resource> around);
+// resources `around` that jobs may need; in these namespaces, or in all when there are none.
+View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube::Resource> around,
+               std::vector<std::string> namespaces = {});
 
 kube::Resource resource_of(model::CompanionKind kind);
 

@@ -1,6 +1,7 @@
 #include "control/writer.h"
 
 #include "kube/access.h"
+#include "kube/same.h"
 
 namespace trainyard::control {
 
@@ -12,6 +13,14 @@ namespace {
 
 std::string described(const kube::Resource& resource, std::string_view name) {
   return fmt::format("{} \"{}\"", resource.plural, name);
+}
+
+// What the server made of a request that is looked at again when its fate is unknown.
+Result<Object> answer_to(client::Client& client, const kube::Request& request) {
+  Result<client::Reply> reply = client.send(request);
+  if (!reply.ok()) return reply.error();
+  if (reply->object == nullptr) return Error{ErrorKind::kUnknown, "the server answered without an object"};
+  return reply->object;
 }
 
 // The entry of the controller among an object's owners, null when it has none.
@@ -40,6 +49,17 @@ void set_finalizers(json::object& object, bool present) {
 void overlay(json::object& to, const json::object* from) {
   if (from == nullptr) return;
   for (const json::key_value_pair& member : *from) to[member.key()] = member.value();
+}
+
+// Whether a pod has ended, or any of its containers has been restarted.
+bool has_past(const json::object& pod) {
+  const std::string_view phase = text_at(pod, {"status", "phase"});
+  if (phase == "Succeeded" || phase == "Failed") return true;
+  const json::array* containers = kube::array_at(pod, {"status", "containerStatuses"});
+  if (containers == nullptr) return false;
+  return std::any_of(containers->begin(), containers->end(), [](const json::value& container) {
+    return container.is_object() && kube::int_at(container.get_object(), {"restartCount"}).value_or(0) > 0;
+  });
 }
 
 // Whether the watch, which selects by label, shows `found` as it would show `wanted`.
@@ -79,12 +99,12 @@ void Writer::expect_gone(int stream, std::string_view name, std::string_view uid
 void Writer::job_became(const Object& job) {
   job_ = job;
   fresh_ = true;
-  expect_version(c_.view.dialects[c_.key.dialect].jobs, *job);
+  expect_version(jobs_stream(), *job);
 }
 
 Error Writer::job_lost(Error error) {
   if (error.kind != ErrorKind::kConflict && error.kind != ErrorKind::kNotFound) return error;
-  int stream = c_.view.dialects[c_.key.dialect].jobs;
+  int stream = jobs_stream();
   Result<Object> live = client::get(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name);
   if (live.ok()) {
     expect_version(stream, **live);
@@ -96,7 +116,7 @@ Error Writer::job_lost(Error error) {
 
 std::optional<Error> Writer::prove_fresh() {
   if (fresh_) return std::nullopt;
-  int stream = c_.view.dialects[c_.key.dialect].jobs;
+  int stream = jobs_stream();
   Result<Object> live = client::get(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name);
   if (!live.ok()) {
     if (live.error().kind == ErrorKind::kNotFound) expect_gone(stream, c_.key.name, kube::uid_of(*job_));
@@ -109,10 +129,15 @@ std::optional<Error> Writer::prove_fresh() {
 }
 
 std::optional<Error> Writer::write_status(json::object status) {
-  json::object body = *job_;
-  body["status"] = status;
+  json::object body;
+  body.reserve(job_->size() + 1);
+  for (const json::key_value_pair& member : *job_) {
+    if (member.key() != "status") body.emplace(member.key(), member.value());
+  }
+  body.emplace("status", std::move(status));
+  kube::Request request{c_.dialect.resource, c_.key.ns, kube::UpdateStatus{std::move(body)}};
   ++writes_;
-  Result<Object> written = client::update_status(c_.client, c_.dialect.resource, c_.key.ns, std::move(body));
+  Result<Object> written = answer_to(c_.client, request);
   if (written.ok()) {
     job_became(*written);
     return std::nullopt;
@@ -121,7 +146,9 @@ std::optional<Error> Writer::write_status(json::object status) {
   Result<Object> live = client::get(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name);
   if (!live.ok()) return written.error();
   const json::object* stored = kube::object_at(**live, {"status"});
-  bool is_written = kube::uid_of(**live) == kube::uid_of(*job_) && stored != nullptr && *stored == status;
+  const json::object& wanted = std::get<kube::UpdateStatus>(request.verb).body.at("status").get_object();
+  bool is_written =
+      kube::uid_of(**live) == kube::uid_of(*job_) && stored != nullptr && kube::same(*stored, wanted);
   if (!is_written) return written.error();
   job_became(*live);
   return std::nullopt;
@@ -145,7 +172,7 @@ std::optional<Error> Writer::remove_job() {
   ++writes_;
   Result<Done> removed = client::remove(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name, options);
   if (removed.ok() || removed.error().kind == ErrorKind::kNotFound) {
-    expect_gone(c_.view.dialects[c_.key.dialect].jobs, c_.key.name, options.uid);
+    expect_gone(jobs_stream(), c_.key.name, options.uid);
     return std::nullopt;
   }
   return job_lost(removed.error());
@@ -154,18 +181,47 @@ std::optional<Error> Writer::remove_job() {
 // ---- children ------------------------------------------------------------------
 
 Result<bool> Writer::create(const kube::Resource& resource, int stream, json::object body) {
-  if (std::optional<Error> error = prove_fresh()) return *error;
-  ++writes_;
-  Result<Object> made = client::create(c_.client, resource, c_.key.ns, body);
-  if (made.ok()) {
-    expect_version(stream, **made);
+  std::vector<json::object> bodies;
+  bodies.push_back(std::move(body));
+  return create_all(resource, stream, std::move(bodies)).front();
+}
+
+std::vector<Result<bool>> Writer::create_all(const kube::Resource& resource, int stream,
+                                             std::vector<json::object> bodies) {
+  if (std::optional<Error> error = prove_fresh()) return {*error};
+  std::vector<kube::Request> requests;
+  requests.reserve(bodies.size());
+  for (json::object& body : bodies) {
+    requests.push_back({resource, c_.key.ns, kube::Create{std::move(body)}});
+  }
+  writes_ += static_cast<int>(requests.size());
+  std::vector<Result<client::Reply>> replies = c_.client.send_all(requests);
+  CHECK(replies.size() == requests.size());
+  std::vector<Result<bool>> made;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    made.push_back(
+        made_or_found(resource, stream, std::get<kube::Create>(requests[i].verb).body, replies[i]));
+  }
+  return made;
+}
+
+Result<bool> Writer::made_or_found(const kube::Resource& resource, int stream, const json::object& wanted,
+                                   const Result<client::Reply>& reply) {
+  if (reply.ok() && reply->object != nullptr) {
+    expect_version(stream, *reply->object);
     return true;
   }
-  ErrorKind kind = made.error().kind;
+  Error error =
+      reply.ok() ? Error{ErrorKind::kUnknown, "the server answered without an object"} : reply.error();
   // Nothing is missing that could come back by itself: the kind or the namespace is not there.
-  if (kind == ErrorKind::kNotFound) return Error{ErrorKind::kForbidden, made.error().message};
-  if (kind != ErrorKind::kAlreadyExists && kind != ErrorKind::kUnknown) return made.error();
-  return look_at_existing(resource, stream, body, made.error());
+  if (error.kind == ErrorKind::kNotFound) return Error{ErrorKind::kForbidden, error.message};
+  if (error.kind != ErrorKind::kAlreadyExists && error.kind != ErrorKind::kUnknown) return error;
+  return look_at_existing(resource, stream, wanted, error);
+}
+
+Object Writer::stored(int stream, std::string_view name) const {
+  auto found = c_.stored.find({stream, std::string(name)});
+  return found == c_.stored.end() ? nullptr : found->second;
 }
 
 bool Writer::is_same_replica(const json::object& wanted, const json::object& found) const {
@@ -179,6 +235,8 @@ bool Writer::is_same_replica(const json::object& wanted, const json::object& fou
 // Whether what is found does what is wanted: an orphan of another job may belong to a gang
 // that is no more, which its annotations tell. Such a one is left alone, and the user told.
 bool Writer::can_serve(const json::object& wanted, const json::object& found) const {
+  // One that is not younger than the job ran for another: how it fared until now says nothing of this one.
+  if (has_past(found) && kube::creation_time_of(found) <= kube::creation_time_of(*job_)) return false;
   const json::object* annotations = kube::object_at(wanted, {"metadata", "annotations"});
   if (annotations == nullptr) return true;
   return std::all_of(annotations->begin(), annotations->end(), [&](const json::key_value_pair& member) {
@@ -228,6 +286,8 @@ Result<bool> Writer::recover(const kube::Resource& resource, int stream, const j
   std::string_view owner = kube::controller_uid_of(**live);
   bool same = kube::uid_of(**live) == kube::uid_of(last) && !kube::is_deleting(**live);
   if (!same || (!owner.empty() && owner != kube::uid_of(*job_))) return false;
+  // A job that is deleted may have let go of it on purpose.
+  if (std::optional<Error> error = prove_fresh()) return *error;
   Result<bool> taken = take_back(resource, stream, last, **live);
   if (!taken.ok()) return taken.error();
   return true;
@@ -293,9 +353,9 @@ Result<bool> Writer::update(const kube::Resource& resource, int stream, json::ob
 
 Result<bool> Writer::update_gang(const kube::Resource& resource, int stream, const json::object& rendered) {
   if (std::optional<Error> error = prove_fresh()) return *error;
-  Object stored = stream < 0 ? nullptr : c_.view.caches[stream].find(c_.key.ns, kube::name_of(rendered));
-  if (stored == nullptr) return Error{ErrorKind::kConflict, "the gang is no longer there"};
-  json::object body = *stored;
+  Object found = stored(stream, kube::name_of(rendered));
+  if (found == nullptr) return Error{ErrorKind::kConflict, "the gang is no longer there"};
+  json::object body = *found;
   json::object& spec = kube::ensure_object(body, {"spec"});
   // A queue stays once it is set; what nobody wants any more goes.
   std::optional<json::value> queue;
@@ -312,9 +372,9 @@ Result<bool> Writer::update_gang(const kube::Resource& resource, int stream, con
 Result<bool> Writer::update_companion(const kube::Resource& resource, int stream,
                                       const json::object& rendered) {
   if (std::optional<Error> error = prove_fresh()) return *error;
-  Object stored = stream < 0 ? nullptr : c_.view.caches[stream].find(c_.key.ns, kube::name_of(rendered));
-  if (stored == nullptr) return Error{ErrorKind::kConflict, "the companion is no longer there"};
-  json::object body = *stored;
+  Object found = stored(stream, kube::name_of(rendered));
+  if (found == nullptr) return Error{ErrorKind::kConflict, "the companion is no longer there"};
+  json::object body = *found;
   for (std::string_view map : {"labels", "annotations"}) {
     overlay(kube::ensure_object(body, {"metadata", map}), kube::object_at(rendered, {"metadata", map}));
   }

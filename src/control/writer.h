@@ -30,6 +30,9 @@ class Writer {
 
   // Children. `stream` is the cache that will show them, -1 for none.
   Result<bool> create(const kube::Resource& resource, int stream, json::object body);
+  // Several of one kind at once; an answer for each, in their order, or one error for all.
+  std::vector<Result<bool>> create_all(const kube::Resource& resource, int stream,
+                                       std::vector<json::object> bodies);
   Result<bool> remove(const kube::Resource& resource, int stream, const std::string& name,
                       const std::string& uid);
   // Looks whether an object that left the cache is really gone; if only its labels or its
@@ -45,6 +48,10 @@ class Writer {
 
  private:
   std::optional<Error> prove_fresh();
+  int jobs_stream() const { return c_.view.in(c_.view.dialects[c_.key.dialect].jobs, c_.key.ns); }
+  client::Object stored(int stream, std::string_view name) const;
+  Result<bool> made_or_found(const kube::Resource& resource, int stream, const json::object& wanted,
+                             const Result<client::Reply>& reply);
   // After a write to the job: takes the new version over.
   void job_became(const client::Object& job);
   // After a write to the job that failed: finds out what to wait for.

@@ -67,8 +67,8 @@ bool keep_companions(Pass& pass) {
     if (wanted.must_exist) {
       if (seen != nullptr) continue;
       complete = false;
-      pass.wait(model::WaitKind::kCompanion,
-                fmt::format("waiting for the {} {}, which does not exist", to_string(wanted.kind), wanted.name));
+      pass.wait(model::WaitKind::kCompanion, fmt::format("waiting for the {} {}, which does not exist",
+                                                         to_string(wanted.kind), wanted.name));
       if (pass.seen.state.phase == model::Phase::kNew) tell_missing(pass, wanted);
     } else if (seen == nullptr) {
       pass.upserts.push_back(model::UpsertCompanion{wanted.kind, wanted.name, ""});

@@ -12,7 +12,9 @@ using model::DelayedAction;
 
 void delay(Pass& pass, const Happening& happening, const model::Rule& rule) {
   std::string uid = happening.pod != nullptr ? happening.pod->uid : "";
-  auto same = [&](const DelayedAction& other) { return other.id == happening.id && other.action == rule.action; };
+  auto same = [&](const DelayedAction& other) {
+    return other.id == happening.id && other.action == rule.action;
+  };
   if (std::any_of(pass.state.delayed.begin(), pass.state.delayed.end(), same)) return;
   pass.state.delayed.push_back({happening.id, uid, happening.trigger, rule.action, pass.now + *rule.delay});
 }
@@ -32,8 +34,9 @@ bool out_of_spec(const Pass& pass, const DelayedAction& delayed) {
 }  // namespace
 
 void run_delayed(Pass& pass) {
-  std::erase_if(pass.state.delayed,
-                [&](const DelayedAction& delayed) { return out_of_spec(pass, delayed) || recovered(pass, delayed); });
+  std::erase_if(pass.state.delayed, [&](const DelayedAction& delayed) {
+    return out_of_spec(pass, delayed) || recovered(pass, delayed);
+  });
   std::vector<DelayedAction> waiting;
   std::vector<DelayedAction> due;
   for (const DelayedAction& delayed : pass.state.delayed) {
@@ -48,7 +51,8 @@ void run_delayed(Pass& pass) {
     note.kind = model::NoteKind::kActionTaken;
     note.action = delayed.action;
     pass.note(std::move(note));
-    bool charged = delayed.trigger != model::Trigger::kDisrupted && delayed.trigger != model::Trigger::kDeleted;
+    bool charged =
+        delayed.trigger != model::Trigger::kDisrupted && delayed.trigger != model::Trigger::kDeleted;
     if (!act(pass, happening, delayed.action, charged)) return;
   }
   for (const DelayedAction& delayed : pass.state.delayed) {

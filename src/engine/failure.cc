@@ -29,10 +29,12 @@ namespace {
 // A pod that failed in the present attempt and was not answered yet.
 std::optional<Happening> failure_of(const Pass& pass, const PodSeen& pod) {
   if (pass.is_extra(pod) || pass.is_old(pod) || pass.state.outcome_of(pod.id)) return std::nullopt;
-  bool again = pod.phase == PodPhase::kSucceeded && pass.spec.roles[pod.id.role].runs_forever && !pod.deleted_first;
+  bool again =
+      pod.phase == PodPhase::kSucceeded && pass.spec.roles[pod.id.role].runs_forever && !pod.deleted_first;
   if (pod.phase != PodPhase::kFailed && !again) return std::nullopt;
   Happening happening{Trigger::kFailed, pod.id, pod.exit_code, &pod};
-  if (pod.phase == PodPhase::kFailed && (pod.disrupted || pod.deleted_first)) happening.trigger = Trigger::kDisrupted;
+  if (pod.phase == PodPhase::kFailed && (pod.disrupted || pod.deleted_first))
+    happening.trigger = Trigger::kDisrupted;
   return happening;
 }
 
@@ -48,7 +50,8 @@ std::vector<Happening> failures_in_order(const Pass& pass) {
     bool plain = h.trigger == Trigger::kFailed && h.exit_code.value_or(0) < 128;
     return std::tuple(end, plain, h.id);
   };
-  std::stable_sort(all.begin(), all.end(), [&](const Happening& a, const Happening& b) { return key(a) < key(b); });
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Happening& a, const Happening& b) { return key(a) < key(b); });
   return all;
 }
 
@@ -83,7 +86,8 @@ void record_failure(Pass& pass, const Happening& happening) {
 CauseKind failure_kind(const Pass& pass, const Happening& happening) {
   if (happening.trigger == Trigger::kDisrupted) return CauseKind::kReplicaDisrupted;
   const auto& rules = pass.spec.roles[happening.id.role].rules;
-  bool by_code = std::any_of(rules.begin(), rules.end(), [](const model::Rule& rule) { return !rule.exits.empty(); });
+  bool by_code =
+      std::any_of(rules.begin(), rules.end(), [](const model::Rule& rule) { return !rule.exits.empty(); });
   return by_code ? CauseKind::kReplicaPermanent : CauseKind::kReplicaFailed;
 }
 
@@ -119,7 +123,8 @@ void let_be(Pass& pass, const Happening& happening) {
 // A restart that the budget has no room for.
 bool refuse_restart(Pass& pass, const Happening& happening) {
   pass.state.budget_refused = true;
-  Action instead = pass.spec.budget.spent_fails_job ? Action{ActionKind::kFail} : fallback(pass.spec, happening.id);
+  Action instead =
+      pass.spec.budget.spent_fails_job ? Action{ActionKind::kFail} : fallback(pass.spec, happening.id);
   if (instead.kind != ActionKind::kFail) {
     let_be(pass, happening);
     return true;
@@ -139,7 +144,8 @@ bool act_restart(Pass& pass, const Happening& happening, model::Scope scope, boo
   if (charged) {
     charge(pass, happening.id, 1);
   } else {
-    pass.state.disruptions += happening.trigger == Trigger::kDisrupted || happening.trigger == Trigger::kDeleted;
+    pass.state.disruptions +=
+        happening.trigger == Trigger::kDisrupted || happening.trigger == Trigger::kDeleted;
   }
   restart(pass, happening.id, scope, cause);
   return scope != model::Scope::kJob;
@@ -267,7 +273,8 @@ bool answer_roles(Pass& pass) {
       pass.state.roles[role].completed_attempt = attempt;
       if (!answer(pass, {Trigger::kRoleCompleted, {role, 0}, std::nullopt, nullptr})) return false;
     }
-    if (!wanted.container_restarts_max || pass.state.roles[role].failed_attempt == pass.state.attempt) continue;
+    if (!wanted.container_restarts_max || pass.state.roles[role].failed_attempt == pass.state.attempt)
+      continue;
     int restarts = 0;
     pass.each_replica_of(role, [&](ReplicaId id) {
       const PodSeen* pod = pass.present(id);

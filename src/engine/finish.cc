@@ -23,9 +23,15 @@ void finish(Pass& pass, ResultKind result, model::Cause cause, bool by_order) {
   if (by_order && result == ResultKind::kTerminated) pass.state.phase = Phase::kTerminating;
   model::Note note;
   switch (result) {
-    case ResultKind::kSucceeded: note.kind = model::NoteKind::kJobSucceeded; break;
-    case ResultKind::kFailed: note.kind = model::NoteKind::kJobFailed; break;
-    case ResultKind::kTerminated: note.kind = model::NoteKind::kJobTerminated; break;
+    case ResultKind::kSucceeded:
+      note.kind = model::NoteKind::kJobSucceeded;
+      break;
+    case ResultKind::kFailed:
+      note.kind = model::NoteKind::kJobFailed;
+      break;
+    case ResultKind::kTerminated:
+      note.kind = model::NoteKind::kJobTerminated;
+      break;
   }
   note.cause = std::move(cause);
   pass.note(std::move(note));

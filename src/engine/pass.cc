@@ -25,8 +25,8 @@ Pass::Pass(const model::Observation& observation, Time time)
   }
   slots_.assign(total, nullptr);
   for (const PodSeen& pod : seen.pods) {
-    bool in_spec = pod.id.role >= 0 && pod.id.role < static_cast<int>(spec.roles.size()) && pod.id.index >= 0 &&
-                   pod.id.index < spec.roles[pod.id.role].replicas;
+    bool in_spec = pod.id.role >= 0 && pod.id.role < static_cast<int>(spec.roles.size()) &&
+                   pod.id.index >= 0 && pod.id.index < spec.roles[pod.id.role].replicas;
     if (!in_spec || pod.gone) continue;
     const PodSeen*& holder = slots_[slot(pod.id)];
     // Two pods that claim one replica: the one that bears its name is it.
@@ -55,10 +55,11 @@ bool Pass::was_deleted(ReplicaId id) const {
 int Pass::count(int role, Outcome outcome) const {
   int floor = state.floor_of(role);
   int replicas = spec.roles[role].replicas;
-  return static_cast<int>(std::count_if(state.replicas.begin(), state.replicas.end(), [&](const auto& record) {
-    return record.id.role == role && record.id.index < replicas && record.attempt >= floor &&
-           record.outcome == outcome;
-  }));
+  return static_cast<int>(
+      std::count_if(state.replicas.begin(), state.replicas.end(), [&](const auto& record) {
+        return record.id.role == role && record.id.index < replicas && record.attempt >= floor &&
+               record.outcome == outcome;
+      }));
 }
 
 bool Pass::all_ended(int role) const {

@@ -40,7 +40,8 @@ void stand_still(Pass& pass) {
   delete_companions(pass);
   delete_gang(pass);
   pass.state.phase = stopping ? Phase::kPausing : Phase::kPaused;
-  pass.wait(model::WaitKind::kPaused, stopping ? "pausing: waiting for pods to end" : "paused until it is resumed");
+  pass.wait(model::WaitKind::kPaused,
+            stopping ? "pausing: waiting for pods to end" : "paused until it is resumed");
 }
 
 void resume_if_paused(Pass& pass) {

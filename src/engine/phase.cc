@@ -12,7 +12,7 @@ using model::ReplicaId;
 namespace {
 
 struct Tally {
-  int up = 0;       // running, or ended in this attempt
+  int up = 0;  // running, or ended in this attempt
   int running = 0;
   int missing = 0;  // neither a pod nor an outcome
   const PodSeen* waiting = nullptr;
@@ -41,7 +41,8 @@ Tally tally(const Pass& pass) {
 Phase next_phase(const Pass& pass, const Tally& tally, bool admitted) {
   Phase before = pass.state.phase;
   if (pass.restarted_now) return Phase::kRestarting;
-  if (pass.spec.total_replicas() > 0 && tally.up >= pass.spec.running_min && tally.up > 0) return Phase::kRunning;
+  if (pass.spec.total_replicas() > 0 && tally.up >= pass.spec.running_min && tally.up > 0)
+    return Phase::kRunning;
   if (before == Phase::kRestarting || before == Phase::kResuming) return before;
   return admitted || tally.running > 0 ? Phase::kStarting : Phase::kQueued;
 }

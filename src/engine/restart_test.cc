@@ -8,8 +8,19 @@ TEST(Restart, ExitCodeRetriesSignalsAndFailsOnPlainCodes) {
     int code;
     bool again;
   };
-  for (Row row : {Row{1, false}, {2, false}, {3, false}, {42, true}, {126, false}, {127, false}, {128, false},
-                  {130, true}, {137, true}, {138, true}, {139, false}, {143, true}, {255, true}}) {
+  for (Row row : {Row{1, false},
+                  {2, false},
+                  {3, false},
+                  {42, true},
+                  {126, false},
+                  {127, false},
+                  {128, false},
+                  {130, true},
+                  {137, true},
+                  {138, true},
+                  {139, false},
+                  {143, true},
+                  {255, true}}) {
     Yard yard(job({role("worker", 2, Policy::kExitCode)}));
     yard.settle().run_all().end("worker-1", row.code);
     EXPECT_EQ(yard.show(), row.again ? "Restarting r=1 | worker-0 Running, worker-1 Pending@1"
@@ -58,7 +69,8 @@ TEST(Restart, JobScopeChargesOnceAndNamesTheFirstToFail) {
   EXPECT_EQ(yard.seen.state.cause.index, 2);
   EXPECT_EQ(yard.seen.state.cause.exit_code, 137);
   yard.end("worker-1", 1);  // a survivor, while the restart goes on: counts for nothing
-  EXPECT_EQ(yard.show(), "Restarting r=1 | worker-0 Failed leaving, worker-1 Failed leaving, worker-2 Failed leaving");
+  EXPECT_EQ(yard.show(),
+            "Restarting r=1 | worker-0 Failed leaving, worker-1 Failed leaving, worker-2 Failed leaving");
   EXPECT_TRUE(yard.waits(WaitKind::kOldPods));
   yard.vanish();
   EXPECT_EQ(yard.show(), "Restarting r=1 | worker-0 Pending@1, worker-1 Pending@1, worker-2 Pending@1");

@@ -66,18 +66,19 @@ Verdict judge(const Pass& pass) {
     bool hopeless = pass.spec.roles[role].replicas > 0 && pass.all_ended(role);
     return hopeless ? Verdict::kFailed : Verdict::kOpen;
   };
-  return std::visit(
-      Match{
-          [&](const model::MainReplica& rule) {
-            bool met = pass.state.outcome_of(rule.id) == Outcome::kSucceeded ||
-                       (rule.or_all && whole_role_succeeded(pass, rule.id.role));
-            return by_role(rule.id.role, met);
-          },
-          [&](const model::WholeRole& rule) { return by_role(rule.role, whole_role_succeeded(pass, rule.role)); },
-          [&](const model::Tally& rule) { return judge_tally(pass, rule); },
-          [](const model::NoSuccess&) { return Verdict::kOpen; },
-      },
-      pass.spec.success);
+  return std::visit(Match{
+                        [&](const model::MainReplica& rule) {
+                          bool met = pass.state.outcome_of(rule.id) == Outcome::kSucceeded ||
+                                     (rule.or_all && whole_role_succeeded(pass, rule.id.role));
+                          return by_role(rule.id.role, met);
+                        },
+                        [&](const model::WholeRole& rule) {
+                          return by_role(rule.role, whole_role_succeeded(pass, rule.role));
+                        },
+                        [&](const model::Tally& rule) { return judge_tally(pass, rule); },
+                        [](const model::NoSuccess&) { return Verdict::kOpen; },
+                    },
+                    pass.spec.success);
 }
 
 }  // namespace

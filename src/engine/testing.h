@@ -28,7 +28,8 @@ inline Role role(std::string name, int replicas, Policy policy = Policy::kNever,
   std::vector<Trigger> disrupted{Trigger::kDisrupted};
   if (scope != Scope::kPod) disrupted.push_back(Trigger::kDeleted);
   switch (policy) {
-    case Policy::kNever: return role;
+    case Policy::kNever:
+      return role;
     case Policy::kOnFailure:
     case Policy::kAlways:
       role.restarts_in_place = true;
@@ -68,10 +69,10 @@ class Yard {
 
   Observation seen;
   Time now{1'700'000'000'000};
-  std::vector<std::string> log;       // every step done, in order
+  std::vector<std::string> log;  // every step done, in order
   std::vector<NoteKind> notes;
   Plan last;
-  bool lingering = false;             // deleted pods stay, terminating, until vanish()
+  bool lingering = false;  // deleted pods stay, terminating, until vanish()
   bool job_deleted = false;
 
   // One pass; returns whether it changed anything.
@@ -193,7 +194,8 @@ class Yard {
                      std::erase_if(seen.services, [&](const ServiceSeen& seen) { return seen.uid == s.uid; });
                    },
                    [&](const DeleteCompanion& s) {
-                     std::erase_if(seen.companions, [&](const CompanionSeen& seen) { return seen.uid == s.uid; });
+                     std::erase_if(seen.companions,
+                                   [&](const CompanionSeen& seen) { return seen.uid == s.uid; });
                    },
                    [&](const DeleteGang&) { seen.gang.reset(); },
                    [&](const DeleteCommand& s) {
@@ -225,7 +227,8 @@ class Yard {
     made.attempt = step.attempt;
     made.created_at = now;
     seen.pods.push_back(made);
-    std::sort(seen.pods.begin(), seen.pods.end(), [](const PodSeen& a, const PodSeen& b) { return a.id < b.id; });
+    std::sort(seen.pods.begin(), seen.pods.end(),
+              [](const PodSeen& a, const PodSeen& b) { return a.id < b.id; });
   }
   void drop_pod(const std::string& uid) {
     for (PodSeen& pod : seen.pods) {

@@ -15,8 +15,8 @@ void expire(Pass& pass) {
     return;
   }
   pass.wake_at(end);
-  pass.wait(model::WaitKind::kTimeToLive,
-            fmt::format("the job is deleted in {} (ttlSecondsAfterFinished)", format_duration(end - pass.now)));
+  pass.wait(model::WaitKind::kTimeToLive, fmt::format("the job is deleted in {} (ttlSecondsAfterFinished)",
+                                                      format_duration(end - pass.now)));
 }
 
 }  // namespace trainyard::engine

@@ -1,6 +1,8 @@
 #include "hub/carry_out.h"
 
 #include "base/match.h"
+#include "kube/scheduling.h"
+#include "store/binding.h"
 
 namespace trainyard::hub {
 
@@ -38,6 +40,7 @@ Result<Answer> carry_out(store::Store& store, kube::Request& request, Time now) 
             return Error{ErrorKind::kInvalid, "a watch is opened, not submitted"};
           },
           [&](kube::Create& create) {
+            if (resource == kube::kBindings) return with_object(store::bind(store, ns, create.body, now));
             return with_object(store.create(resource, ns, std::move(create.body), now, options));
           },
           [&](kube::Update& update) {

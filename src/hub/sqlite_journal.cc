@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/fd.h"
+#include "hub/arena.h"
 #include "hub/journal.h"
 #include "hub/sqlite.h"
 #include "kube/access.h"
@@ -16,10 +17,14 @@ namespace trainyard::hub {
 namespace {
 
 constexpr int64_t kFormat = 1;
-constexpr int kCheckpointPages = 4'000;  // of 4 KB: when the write-ahead log is folded in
-constexpr size_t kDepthMax = 1'000;      // of what was taken in: schemas are nested deep
+constexpr int kCheckpointPages = 4'000;      // of 4 KB: when the write-ahead log is folded in
+constexpr int64_t kFrameBytes = 4'096 + 24;  // of a page in the write-ahead log
+constexpr int64_t kRoomBytes = 1 << 20;      // by how much the write-ahead log grows at a time
+constexpr int64_t kSpareBytes = kRoomBytes / 4;
+constexpr size_t kDepthMax = 1'000;  // of what was taken in: schemas are nested deep
 constexpr size_t kRowsPerChunk = 512;
 constexpr size_t kChunksAhead = 8;
+constexpr size_t kBytesPerByteOfText = 2;  // about what a document takes in memory
 
 constexpr const char* kPragmas =
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
@@ -49,14 +54,23 @@ using Chunk = std::vector<Row>;
 Chunk parse(Chunk chunk) {
   json::parse_options options;
   options.max_depth = kDepthMax;
+  size_t bytes = 0;
+  for (const Row& row : chunk) bytes += row.text.size();
+  Arena* arena = nullptr;
+  json::storage_ptr storage = json::make_shared_resource<Arena>(kBytesPerByteOfText * bytes, arena);
+  json::parser parser({}, options);
   for (Row& row : chunk) {
     boost::system::error_code error;
-    json::value value = json::parse(row.text, error, {}, options);
+    parser.reset(storage);
+    parser.write(row.text, error);
     row.text = {};
-    if (error || !value.is_object()) continue;
+    if (error) continue;
+    json::value value = parser.release();
+    if (!value.is_object()) continue;
     row.object = std::make_shared<const json::object>(std::move(value.get_object()));
     if (kube::version_of(*row.object) != row.revision) row.object = nullptr;
   }
+  arena->seal();
   return chunk;
 }
 
@@ -98,6 +112,9 @@ class SqliteJournal final : public Journal {
   // SQLITE_DONE or what went wrong. Resources seen for the first time go to `added`.
   int write(const Batch& batch, Ids& added);
   int write_resource(const KeptResource& resource, Ids& added, int64_t& id);
+  // Lets the write-ahead log grow by many pages at a time. To sync what overwrites a file is several
+  // times faster than to sync what makes it longer: its size need not be journaled.
+  void make_room();
   // Moves the write-ahead log into the database, now and then.
   void fold_in();
 
@@ -113,6 +130,7 @@ class SqliteJournal final : public Journal {
   std::map<int64_t, KeptResource> resources_;
   uint64_t uids_ = 0;
   int wal_pages_ = 0;
+  int64_t wal_room_ = 0;         // how long the file of the write-ahead log is at least
   std::optional<Error> broken_;  // why nothing may be written any more
 };
 
@@ -233,6 +251,22 @@ int SqliteJournal::write(const Batch& batch, Ids& added) {
   return SQLITE_DONE;
 }
 
+void SqliteJournal::make_room() {
+  const int64_t end = (wal_pages_ + 1) * kFrameBytes;
+  if (end + kSpareBytes < wal_room_) return;
+  sqlite3_file* log = nullptr;
+  sqlite3_int64 size = 0;
+  if (sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK) return;
+  if (log == nullptr || log->pMethods == nullptr) return;
+  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK) return;
+  wal_room_ = std::max<int64_t>(size, end);
+  if (end + kSpareBytes < wal_room_) return;
+  // Zeros are no frames: nobody takes them for a commit. A disk that has no room for them says
+  // so again when it is asked to keep a commit.
+  static const std::vector<char> kZeros(kRoomBytes, 0);
+  if (log->pMethods->xWrite(log, kZeros.data(), kRoomBytes, wal_room_) == SQLITE_OK) wal_room_ += kRoomBytes;
+}
+
 void SqliteJournal::fold_in() {
   if (wal_pages_ < kCheckpointPages) return;
   int code = sqlite3_wal_checkpoint_v2(db_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
@@ -246,6 +280,7 @@ void SqliteJournal::fold_in() {
 Result<Done> SqliteJournal::commit(const Batch& batch) {
   if (broken_) return *broken_;
   Ids added;
+  make_room();
   int code = sqlite3_exec(db_.get(), "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) code = write(batch, added);
   if (code == SQLITE_DONE) code = sqlite3_exec(db_.get(), "COMMIT", nullptr, nullptr, nullptr);

@@ -11,7 +11,7 @@ namespace {
 // patch is refused: it would take longer than anybody waits.
 constexpr size_t kMovedMax = 20'000'000;
 
-Error invalid(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
+Error bad_patch(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
 using Pointer = std::vector<std::string>;
 
@@ -19,19 +19,19 @@ Result<Pointer> parse_pointer(std::string_view text) {
   Pointer out;
   if (text.empty()) return out;
   if (text[0] != '/')
-    return invalid(fmt::format("\"{}\" is not a JSON pointer: it must begin with \"/\"", shown(text)));
+    return bad_patch(fmt::format("\"{}\" is not a JSON pointer: it must begin with \"/\"", shown(text)));
   std::string token;
   for (size_t at = 1; at <= text.size(); ++at) {
     if (at == text.size() || text[at] == '/') {
       out.push_back(std::move(token));
       token.clear();
-      if (out.size() > static_cast<size_t>(kPatchDepthMax)) return invalid("the JSON pointer is too deep");
+      if (out.size() > static_cast<size_t>(kPatchDepthMax)) return bad_patch("the JSON pointer is too deep");
     } else if (text[at] != '~') {
       token += text[at];
     } else if (text.substr(at, 2) == "~0" || text.substr(at, 2) == "~1") {
       token += text[++at] == '0' ? '~' : '/';
     } else {
-      return invalid(
+      return bad_patch(
           fmt::format("\"{}\" is not a JSON pointer: \"~\" must be followed by 0 or 1", shown(text)));
     }
   }
@@ -69,7 +69,7 @@ Extent extent_of(const json::value& value) {
 }
 
 // Equality as RFC 6902 wants it: numbers by what they are worth, objects in any order.
-bool same(const json::value& a, const json::value& b) {
+bool worth_the_same(const json::value& a, const json::value& b) {
   if (a.is_number() && b.is_number()) {
     if (a.is_double() || b.is_double()) return a.to_number<double>() == b.to_number<double>();
     return a == b;
@@ -77,14 +77,15 @@ bool same(const json::value& a, const json::value& b) {
   if (a.kind() != b.kind()) return false;
   if (const json::array* left = a.if_array()) {
     const json::array& right = b.get_array();
-    return left->size() == right.size() && std::equal(left->begin(), left->end(), right.begin(), same);
+    return left->size() == right.size() &&
+           std::equal(left->begin(), left->end(), right.begin(), worth_the_same);
   }
   if (const json::object* left = a.if_object()) {
     const json::object& right = b.get_object();
     return left->size() == right.size() &&
            std::all_of(left->begin(), left->end(), [&](const json::key_value_pair& member) {
              const json::value* other = right.if_contains(member.key());
-             return other != nullptr && same(member.value(), *other);
+             return other != nullptr && worth_the_same(member.value(), *other);
            });
   }
   return a == b;
@@ -99,26 +100,27 @@ class JsonPatcher {
   // The error of one operation, nullopt when it was done.
   std::optional<Error> apply(const json::value& entry) {
     const json::object* operation = entry.if_object();
-    if (operation == nullptr) return invalid("an operation must be an object");
+    if (operation == nullptr) return bad_patch("an operation must be an object");
     std::string_view op = text_at(*operation, {"op"});
     const json::value* path = operation->if_contains("path");
-    if (path == nullptr || !path->is_string()) return invalid("\"path\" must be a string");
+    if (path == nullptr || !path->is_string()) return bad_patch("\"path\" must be a string");
     path_ = view(path->get_string());
     Result<Pointer> pointer = parse_pointer(path_);
     if (!pointer.ok()) return pointer.error();
     if (op == "remove") return remove(pointer.value());
     if (op == "add" || op == "replace" || op == "test") {
       const json::value* value = operation->if_contains("value");
-      if (value == nullptr) return invalid(fmt::format("{} {}: \"value\" is missing", op, shown(path_)));
+      if (value == nullptr) return bad_patch(fmt::format("{} {}: \"value\" is missing", op, shown(path_)));
       if (op == "test") return test(pointer.value(), *value);
       return op == "add" ? add(pointer.value(), *value) : replace(pointer.value(), *value);
     }
     if (op == "move" || op == "copy") return transfer(*operation, pointer.value(), op == "move");
-    return invalid(fmt::format("op \"{}\" is not one of add, remove, replace, move, copy, test", shown(op)));
+    return bad_patch(
+        fmt::format("op \"{}\" is not one of add, remove, replace, move, copy, test", shown(op)));
   }
 
  private:
-  Error missing() const { return invalid(fmt::format("there is nothing at {}", shown(path_))); }
+  Error missing() const { return bad_patch(fmt::format("there is nothing at {}", shown(path_))); }
 
   json::value* find(const Pointer& pointer, size_t length) {
     json::value* at = &document_;
@@ -140,13 +142,13 @@ class JsonPatcher {
 
   std::optional<Error> check_depth(const Pointer& pointer, const json::value& value) {
     if (static_cast<int>(pointer.size()) + extent_of(value).depth <= kPatchDepthMax) return std::nullopt;
-    return invalid(fmt::format("{} would be nested more than {} deep", shown(path_), kPatchDepthMax));
+    return bad_patch(fmt::format("{} would be nested more than {} deep", shown(path_), kPatchDepthMax));
   }
 
   std::optional<Error> charge_move(size_t elements) {
     moved_ += elements;
     if (moved_ <= kMovedMax) return std::nullopt;
-    return invalid("the patch moves too many elements");
+    return bad_patch("the patch moves too many elements");
   }
 
   std::optional<Error> add(const Pointer& pointer, json::value value) {
@@ -156,22 +158,24 @@ class JsonPatcher {
       return std::nullopt;
     }
     json::value* parent = find(pointer, pointer.size() - 1);
-    if (parent == nullptr) return invalid(fmt::format("there is nothing above {}", shown(path_)));
+    if (parent == nullptr) return bad_patch(fmt::format("there is nothing above {}", shown(path_)));
     if (json::object* object = parent->if_object()) {
       (*object)[jview(pointer.back())] = std::move(value);
       return std::nullopt;
     }
     json::array* array = parent->if_array();
-    if (array == nullptr) return invalid(fmt::format("what is above {} is no object or list", shown(path_)));
+    if (array == nullptr)
+      return bad_patch(fmt::format("what is above {} is no object or list", shown(path_)));
     std::optional<size_t> index = parse_index(pointer.back(), array->size());
-    if (!index) return invalid(fmt::format("{} is not a place in a list of {}", shown(path_), array->size()));
+    if (!index)
+      return bad_patch(fmt::format("{} is not a place in a list of {}", shown(path_), array->size()));
     if (std::optional<Error> fault = charge_move(array->size() - *index)) return fault;
     array->insert(array->begin() + *index, std::move(value));
     return std::nullopt;
   }
 
   std::optional<Error> remove(const Pointer& pointer) {
-    if (pointer.empty()) return invalid("the whole document cannot be removed");
+    if (pointer.empty()) return bad_patch("the whole document cannot be removed");
     if (find(pointer) == nullptr) return missing();
     json::value* parent = find(pointer, pointer.size() - 1);
     if (json::object* object = parent->if_object()) {
@@ -196,28 +200,28 @@ class JsonPatcher {
 
   std::optional<Error> test(const Pointer& pointer, const json::value& value) {
     json::value* found = find(pointer);
-    if (found != nullptr && same(*found, value)) return std::nullopt;
+    if (found != nullptr && worth_the_same(*found, value)) return std::nullopt;
     return Error{ErrorKind::kConflict, fmt::format("test {}: the value is another", shown(path_))};
   }
 
   std::optional<Error> transfer(const json::object& operation, const Pointer& to, bool moves) {
     const json::value* from_text = operation.if_contains("from");
-    if (from_text == nullptr || !from_text->is_string()) return invalid("\"from\" must be a string");
+    if (from_text == nullptr || !from_text->is_string()) return bad_patch("\"from\" must be a string");
     Result<Pointer> from = parse_pointer(view(from_text->get_string()));
     if (!from.ok()) return from.error();
     json::value* found = find(from.value());
     if (found == nullptr) {
-      return invalid(fmt::format("there is nothing at {}", shown(view(from_text->get_string()))));
+      return bad_patch(fmt::format("there is nothing at {}", shown(view(from_text->get_string()))));
     }
     if (!moves) {
       copied_ += extent_of(*found).nodes;
-      if (copied_ > kPatchCopiedNodesMax) return invalid("the patch copies too much");
+      if (copied_ > kPatchCopiedNodesMax) return bad_patch("the patch copies too much");
       return add(to, *found);
     }
     if (from.value() == to) return std::nullopt;
     bool inside =
         from.value().size() < to.size() && std::equal(from.value().begin(), from.value().end(), to.begin());
-    if (inside) return invalid(fmt::format("{} is inside what is moved there", shown(path_)));
+    if (inside) return bad_patch(fmt::format("{} is inside what is moved there", shown(path_)));
     json::value value = std::move(*found);
     moved_ += extent_of(value).nodes;
     std::string_view target_path = path_;
@@ -237,10 +241,10 @@ class JsonPatcher {
 
 Result<json::value> apply_json_patch(const json::value& target, const json::value& patch) {
   const json::array* operations = patch.if_array();
-  if (operations == nullptr) return invalid("a JSON patch must be a list of operations");
+  if (operations == nullptr) return bad_patch("a JSON patch must be a list of operations");
   if (operations->size() > kPatchOperationsMax) {
-    return invalid(fmt::format("a JSON patch may have {} operations, this one has {}", kPatchOperationsMax,
-                               operations->size()));
+    return bad_patch(fmt::format("a JSON patch may have {} operations, this one has {}", kPatchOperationsMax,
+                                 operations->size()));
   }
   JsonPatcher patcher(target);
   for (size_t i = 0; i < operations->size(); ++i) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "base/rng.h"
 #include "kube/access.h"
 #include "kube/yaml.h"
@@ -20,12 +19,12 @@ std::string show(const Result<json::value>& result) {
   return result.ok() ? json::serialize(result.value()) : "error: " + result.error().message;
 }
 
-struct Row {
+struct PatchRow {
   std::string_view target, patch, expected;
 };
 
 TEST(JsonPatch, DoesEveryOperation) {
-  const Row rows[] = {
+  const PatchRow rows[] = {
       {R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])", R"({"a":1,"b":2})"},
       {R"({"a":1})", R"([{"op":"add","path":"/a","value":2}])", R"({"a":2})"},
       {R"({"a":[1,3]})", R"([{"op":"add","path":"/a/1","value":2}])", R"({"a":[1,2,3]})"},
@@ -51,13 +50,13 @@ TEST(JsonPatch, DoesEveryOperation) {
       {"{}", "[]", "{}"},
       {R"({"0":1})", R"([{"op":"remove","path":"/0"}])", "{}"},
   };
-  for (const Row& row : rows) {
+  for (const PatchRow& row : rows) {
     EXPECT_EQ(show(apply_json_patch(js(row.target), js(row.patch))), row.expected) << row.patch;
   }
 }
 
 TEST(JsonPatch, RefusesWithTheOperationAndThePath) {
-  const Row rows[] = {
+  const PatchRow rows[] = {
       {"{}", "{}", "error: a JSON patch must be a list of operations"},
       {"{}", "[3]", "error: operation 0: an operation must be an object"},
       {"{}", R"([{"op":"add"}])", "error: operation 0: \"path\" must be a string"},
@@ -88,7 +87,7 @@ TEST(JsonPatch, RefusesWithTheOperationAndThePath) {
       {R"({"a":1})", R"([{"op":"add","path":"/b","value":1},{"op":"test","path":"/a","value":2}])",
        "error: operation 1: test /a: the value is another"},
   };
-  for (const Row& row : rows) {
+  for (const PatchRow& row : rows) {
     EXPECT_EQ(show(apply_json_patch(js(row.target), js(row.patch))), row.expected) << row.patch;
   }
   EXPECT_EQ(apply_json_patch(js("{}"), js(R"([{"op":"test","path":"/a","value":2}])")).error().kind,
@@ -133,7 +132,7 @@ TEST(JsonPatch, BombsAreRefused) {
 }
 
 TEST(MergePatch, FollowsTheRfc) {
-  const Row rows[] = {
+  const PatchRow rows[] = {
       {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
       {R"({"a":"b"})", R"({"b":"c"})", R"({"a":"b","b":"c"})"},
       {R"({"a":"b"})", R"({"a":null})", "{}"},
@@ -150,7 +149,7 @@ TEST(MergePatch, FollowsTheRfc) {
       {"{}", R"({"a":{"bb":{"ccc":null}}})", R"({"a":{"bb":{}}})"},
       {R"({"z":1,"y":2,"x":3})", R"({"y":null,"w":4})", R"({"z":1,"x":3,"w":4})"},
   };
-  for (const Row& row : rows) {
+  for (const PatchRow& row : rows) {
     EXPECT_EQ(show(apply_merge_patch(js(row.target), js(row.patch))), row.expected) << row.patch;
   }
   std::string deep;
@@ -182,7 +181,7 @@ std::string strategic(std::string_view target, std::string_view patch, const Res
 }
 
 TEST(StrategicPatch, MergesListsByTheirKey) {
-  const Row rows[] = {
+  const PatchRow rows[] = {
       {R"({"spec":{"containers":[{"name":"a","image":"1"},{"name":"b","image":"2"}]}})",
        R"({"spec":{"containers":[{"name":"b","image":"3"}]}})",
        R"({"spec":{"containers":[{"name":"a","image":"1"},{"name":"b","image":"3"}]}})"},
@@ -220,14 +219,14 @@ TEST(StrategicPatch, MergesListsByTheirKey) {
       {R"({"metadata":{"finalizers":["a","b"]}})", R"({"metadata":{"finalizers":["c","b"]}})",
        R"({"metadata":{"finalizers":["c","a","b"]}})"},
   };
-  for (const Row& row : rows) EXPECT_EQ(strategic(row.target, row.patch), row.expected) << row.patch;
+  for (const PatchRow& row : rows) EXPECT_EQ(strategic(row.target, row.patch), row.expected) << row.patch;
   EXPECT_EQ(strategic(R"({"spec":{"ports":[{"port":1,"name":"a"},{"port":2}]}})",
                       R"({"spec":{"ports":[{"port":2,"name":"b"}]}})", kServices),
             R"({"spec":{"ports":[{"port":1,"name":"a"},{"port":2,"name":"b"}]}})");
 }
 
 TEST(StrategicPatch, ObeysDirectives) {
-  const Row rows[] = {
+  const PatchRow rows[] = {
       {R"({"a":{"x":1,"y":2}})", R"({"a":{"$patch":"replace","z":3}})", R"({"a":{"z":3}})"},
       {R"({"a":{"x":1},"b":2})", R"({"a":{"$patch":"delete"}})", R"({"a":{},"b":2})"},
       {R"({"a":{"x":1}})", R"({"a":{"$patch":"merge","y":2}})", R"({"a":{"x":1,"y":2}})"},
@@ -253,11 +252,11 @@ TEST(StrategicPatch, ObeysDirectives) {
       {R"({"a":[1]})", R"({"a":{"b":1}})", R"({"a":{"b":1}})"},
       {R"({"containers":3})", R"({"containers":[{"name":"a"}]})", R"({"containers":[{"name":"a"}]})"},
   };
-  for (const Row& row : rows) EXPECT_EQ(strategic(row.target, row.patch), row.expected) << row.patch;
+  for (const PatchRow& row : rows) EXPECT_EQ(strategic(row.target, row.patch), row.expected) << row.patch;
 }
 
 TEST(StrategicPatch, RefusesWhatItCannotDo) {
-  const Row rows[] = {
+  const PatchRow rows[] = {
       {"{}", "[]", "error: a strategic merge patch is an object and applies to one"},
       {"{}", R"({"a":{"$patch":"burn"}})", "error: $patch is \"burn\", not one of delete, replace, merge"},
       {"{}", R"({"a":{"$patch":3}})", "error: $patch is \"\", not one of delete, replace, merge"},
@@ -270,7 +269,7 @@ TEST(StrategicPatch, RefusesWhatItCannotDo) {
       {R"({"finalizers":["a"]})", R"({"$deleteFromPrimitiveList/finalizers":3})",
        "error: $deleteFromPrimitiveList/finalizers must be a list"},
   };
-  for (const Row& row : rows) EXPECT_EQ(strategic(row.target, row.patch), row.expected) << row.patch;
+  for (const PatchRow& row : rows) EXPECT_EQ(strategic(row.target, row.patch), row.expected) << row.patch;
   EXPECT_EQ(strategic("{}", "{}", kTfJobs),
             "error: TFJob is a custom resource: it takes no strategic merge patch");
   std::string deep;

@@ -1,9 +1,11 @@
 #include "kube/selector.h"
 
+#include <algorithm>
 #include <charconv>
 #include <tuple>
 
 #include "kube/access.h"
+#include "kube/requirement.h"
 
 namespace trainyard::kube {
 namespace {
@@ -33,7 +35,7 @@ bool is_dns_subdomain(std::string_view name) {
   }
 }
 
-Error invalid(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
+Error bad_selector(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t n = 0;
@@ -45,12 +47,12 @@ std::optional<int64_t> whole_number(std::string_view text) {
 // Sorts the values and says what is wrong with the requirement, if anything is.
 std::optional<Error> settle(Requirement& requirement) {
   if (!is_label_key(requirement.key))
-    return invalid(fmt::format("\"{}\" is not a label key", shown(requirement.key)));
+    return bad_selector(fmt::format("\"{}\" is not a label key", shown(requirement.key)));
   std::sort(requirement.values.begin(), requirement.values.end());
   requirement.values.erase(std::unique(requirement.values.begin(), requirement.values.end()),
                            requirement.values.end());
   for (const std::string& value : requirement.values) {
-    if (!is_label_value(value)) return invalid(fmt::format("\"{}\" is not a label value", shown(value)));
+    if (!is_label_value(value)) return bad_selector(fmt::format("\"{}\" is not a label value", shown(value)));
   }
   switch (requirement.op) {
     case SelectorOp::kEquals:
@@ -61,12 +63,12 @@ std::optional<Error> settle(Requirement& requirement) {
     case SelectorOp::kIn:
     case SelectorOp::kNotIn:
       if (requirement.values.empty())
-        return invalid(fmt::format("no values for the key \"{}\"", requirement.key));
+        return bad_selector(fmt::format("no values for the key \"{}\"", requirement.key));
       return std::nullopt;
     case SelectorOp::kGreaterThan:
     case SelectorOp::kLessThan:
       if (requirement.values.size() != 1 || !whole_number(requirement.values[0])) {
-        return invalid(
+        return bad_selector(
             fmt::format("\"{}\" is compared with something that is not a whole number", requirement.key));
       }
       return std::nullopt;
@@ -104,9 +106,9 @@ class LabelParser {
     return true;
   }
   Error unexpected() const {
-    if (at_end()) return invalid("the label selector ends too early");
-    return invalid(fmt::format("unexpected \"{}\" in the label selector at character {}",
-                               shown(text_.substr(at_, 20)), at_ + 1));
+    if (at_end()) return bad_selector("the label selector ends too early");
+    return bad_selector(fmt::format("unexpected \"{}\" in the label selector at character {}",
+                                    shown(text_.substr(at_, 20)), at_ + 1));
   }
   std::string_view word() {
     size_t from = at_;
@@ -176,29 +178,8 @@ class LabelParser {
 
 bool fits(const Requirement& requirement, const json::object* labels) {
   const json::value* found = labels ? labels->if_contains(jview(requirement.key)) : nullptr;
-  bool there = found != nullptr && found->is_string();
-  std::string_view value = there ? view(found->get_string()) : std::string_view();
-  bool listed = there && std::binary_search(requirement.values.begin(), requirement.values.end(), value);
-  switch (requirement.op) {
-    case SelectorOp::kEquals:
-    case SelectorOp::kIn:
-      return listed;
-    case SelectorOp::kNotEquals:
-    case SelectorOp::kNotIn:
-      return !listed;
-    case SelectorOp::kExists:
-      return there;
-    case SelectorOp::kDoesNotExist:
-      return !there;
-    case SelectorOp::kGreaterThan:
-    case SelectorOp::kLessThan: {
-      std::optional<int64_t> left = whole_number(value);
-      std::optional<int64_t> right = whole_number(requirement.values[0]);
-      if (!left || !right) return false;
-      return requirement.op == SelectorOp::kGreaterThan ? *left > *right : *left < *right;
-    }
-  }
-  return false;
+  if (found == nullptr || !found->is_string()) return holds(requirement, std::nullopt);
+  return holds(requirement, view(found->get_string()));
 }
 
 std::string to_text(const Requirement& requirement) {
@@ -235,7 +216,7 @@ void sort_requirements(std::vector<Requirement>& requirements) {
 
 Result<Requirement> read_expression(const json::value& entry, size_t index) {
   auto at = [&](std::string_view what) {
-    return invalid(fmt::format("matchExpressions[{}]{}", index, what));
+    return bad_selector(fmt::format("matchExpressions[{}]{}", index, what));
   };
   const json::object* expression = entry.if_object();
   if (expression == nullptr) return at(" must be an object");
@@ -298,10 +279,10 @@ Result<std::string> unescape_field(std::string_view value) {
   std::string out;
   for (size_t at = 0; at < value.size(); ++at) {
     char c = value[at];
-    if (c == '=') return invalid(fmt::format("\"{}\" holds an unescaped \"=\"", shown(value)));
+    if (c == '=') return bad_selector(fmt::format("\"{}\" holds an unescaped \"=\"", shown(value)));
     if (c == '\\') {
       if (++at == value.size() || std::string_view("\\,=").find(value[at]) == std::string_view::npos) {
-        return invalid(fmt::format("\"{}\" holds a bad escape", shown(value)));
+        return bad_selector(fmt::format("\"{}\" holds a bad escape", shown(value)));
       }
       c = value[at];
     }
@@ -321,14 +302,40 @@ Result<FieldSelector::Term> read_term(std::string_view text) {
     size_t length = differs || text.substr(at, 2) == "==" ? 2 : 1;
     Result<std::string> value = unescape_field(text.substr(at + length));
     if (!value.ok()) return value.error();
-    if (at == 0) return invalid(fmt::format("\"{}\" names no field", shown(text)));
+    if (at == 0) return bad_selector(fmt::format("\"{}\" names no field", shown(text)));
     return FieldSelector::Term{std::string(text.substr(0, at)), !differs, std::move(value).value()};
   }
-  return invalid(
+  return bad_selector(
       fmt::format("\"{}\" is not a field selector: it has no \"=\", \"==\" or \"!=\"", shown(text)));
 }
 
 }  // namespace
+
+bool holds(const Requirement& requirement, std::optional<std::string_view> value) {
+  const std::vector<std::string>& values = requirement.values;
+  const bool listed = value && std::find(values.begin(), values.end(), *value) != values.end();
+  switch (requirement.op) {
+    case SelectorOp::kEquals:
+    case SelectorOp::kIn:
+      return listed;
+    case SelectorOp::kNotEquals:
+    case SelectorOp::kNotIn:
+      return !listed;
+    case SelectorOp::kExists:
+      return value.has_value();
+    case SelectorOp::kDoesNotExist:
+      return !value;
+    case SelectorOp::kGreaterThan:
+    case SelectorOp::kLessThan: {
+      if (!value || values.empty()) return false;
+      std::optional<int64_t> left = whole_number(*value);
+      std::optional<int64_t> right = whole_number(values.front());
+      if (!left || !right) return false;
+      return requirement.op == SelectorOp::kGreaterThan ? *left > *right : *left < *right;
+    }
+  }
+  return false;
+}
 
 bool is_label_key(std::string_view key) {
   size_t slash = key.find('/');
@@ -364,15 +371,15 @@ Result<LabelSelector> LabelSelector::parse(std::string_view text) {
 Result<LabelSelector> LabelSelector::from_json(const json::value& value) {
   if (value.is_null()) return nothing();
   const json::object* object = value.if_object();
-  if (object == nullptr) return invalid("a label selector must be an object");
+  if (object == nullptr) return bad_selector("a label selector must be an object");
   LabelSelector selector;
   if (const json::value* labels = object->if_contains("matchLabels");
       labels != nullptr && !labels->is_null()) {
-    if (!labels->is_object()) return invalid("matchLabels must be an object");
+    if (!labels->is_object()) return bad_selector("matchLabels must be an object");
     for (const json::key_value_pair& label : labels->get_object()) {
       std::string key(label.key().data(), label.key().size());
       if (!label.value().is_string())
-        return invalid(fmt::format("matchLabels[{}] must be a string", shown(key)));
+        return bad_selector(fmt::format("matchLabels[{}] must be a string", shown(key)));
       Requirement requirement{key, SelectorOp::kEquals, {std::string(view(label.value().get_string()))}};
       if (std::optional<Error> fault = settle(requirement)) return *fault;
       selector.requirements_.push_back(std::move(requirement));
@@ -380,7 +387,7 @@ Result<LabelSelector> LabelSelector::from_json(const json::value& value) {
   }
   if (const json::value* list = object->if_contains("matchExpressions");
       list != nullptr && !list->is_null()) {
-    if (!list->is_array()) return invalid("matchExpressions must be a list");
+    if (!list->is_array()) return bad_selector("matchExpressions must be a list");
     for (const json::value& entry : list->get_array()) {
       Result<Requirement> requirement =
           read_expression(entry, static_cast<size_t>(&entry - list->get_array().data()));
@@ -429,7 +436,7 @@ Result<FieldSelector> FieldSelector::parse(std::string_view text) {
   }
   // An escape at the very end swallows the end of the text.
   if (from <= text.size()) {
-    return invalid(fmt::format("\"{}\" holds a bad escape", shown(text)));
+    return bad_selector(fmt::format("\"{}\" holds a bad escape", shown(text)));
   }
   return selector;
 }

@@ -77,7 +77,7 @@ std::string_view directive_of(const json::value& value) {
 }
 
 // Leaves the recursion when the patch is at fault; never leaves this file.
-struct Refusal {
+struct PatchRefusal {
   std::string why;
 };
 
@@ -95,7 +95,7 @@ class StrategicPatcher {
 
   json::value merge(const json::value& target, const json::value& patch, std::string_view field, int depth) {
     if (depth > kPatchDepthMax)
-      throw Refusal{fmt::format("the patch is nested more than {} deep", kPatchDepthMax)};
+      throw PatchRefusal{fmt::format("the patch is nested more than {} deep", kPatchDepthMax)};
     if (patch.is_object()) {
       static const json::object kNothing;
       return merge_objects(target.is_object() ? target.get_object() : kNothing, patch.get_object(), depth);
@@ -126,7 +126,7 @@ class StrategicPatcher {
       std::string_view what = directive->is_string() ? view(directive->get_string()) : std::string_view();
       if (what == "delete") return json::object();
       if (what != "replace" && what != "merge") {
-        throw Refusal{fmt::format("$patch is \"{}\", not one of delete, replace, merge", shown(what))};
+        throw PatchRefusal{fmt::format("$patch is \"{}\", not one of delete, replace, merge", shown(what))};
       }
       if (what == "replace") base = &kNothing;
     }
@@ -154,22 +154,22 @@ class StrategicPatcher {
   static void check_directive(std::string_view key) {
     bool known = key == kPatchDirective || key == kRetainKeys || key.starts_with(kDeletePrefix) ||
                  key.starts_with(kOrderPrefix);
-    if (!known) throw Refusal{fmt::format("\"{}\" is not a directive", shown(key))};
+    if (!known) throw PatchRefusal{fmt::format("\"{}\" is not a directive", shown(key))};
   }
 
   static std::optional<std::set<std::string>> retained_keys(const json::object& patch) {
     const json::value* list = patch.if_contains(jview(kRetainKeys));
     if (list == nullptr) return std::nullopt;
-    if (!list->is_array()) throw Refusal{"$retainKeys must be a list"};
+    if (!list->is_array()) throw PatchRefusal{"$retainKeys must be a list"};
     std::set<std::string> out;
     for (const json::value& key : list->get_array()) {
-      if (!key.is_string()) throw Refusal{"$retainKeys must be a list of strings"};
+      if (!key.is_string()) throw PatchRefusal{"$retainKeys must be a list of strings"};
       out.emplace(view(key.get_string()));
     }
     for (const json::key_value_pair& change : patch) {
       std::string_view key = key_view(change);
       if (key.starts_with('$') || change.value().is_null() || out.contains(std::string(key))) continue;
-      throw Refusal{fmt::format("\"{}\" is set but not in $retainKeys", shown(key))};
+      throw PatchRefusal{fmt::format("\"{}\" is set but not in $retainKeys", shown(key))};
     }
     return out;
   }
@@ -195,7 +195,7 @@ class StrategicPatcher {
                                            std::string_view field) {
     const json::value* found = patch.if_contains(jview(std::string(prefix) + std::string(field)));
     if (found == nullptr || found->is_null()) return nullptr;
-    if (!found->is_array()) throw Refusal{fmt::format("{}{} must be a list", prefix, shown(field))};
+    if (!found->is_array()) throw PatchRefusal{fmt::format("{}{} must be a list", prefix, shown(field))};
     return &found->get_array();
   }
 
@@ -211,12 +211,12 @@ class StrategicPatcher {
 
   void check_element(const json::value& element, const ListRule& rule) const {
     if (rule.key.empty()) {
-      if (!element.is_primitive()) throw Refusal{fmt::format("{} holds plain values only", rule.field)};
+      if (!element.is_primitive()) throw PatchRefusal{fmt::format("{} holds plain values only", rule.field)};
       return;
     }
-    if (!element.is_object()) throw Refusal{fmt::format("{} holds objects only", rule.field)};
+    if (!element.is_object()) throw PatchRefusal{fmt::format("{} holds objects only", rule.field)};
     if (!element.get_object().contains(jview(rule.key))) {
-      throw Refusal{fmt::format("an element of {} lacks its key \"{}\"", rule.field, rule.key)};
+      throw PatchRefusal{fmt::format("an element of {} lacks its key \"{}\"", rule.field, rule.key)};
     }
   }
 
@@ -326,7 +326,7 @@ Result<json::value> apply_strategic_patch(const json::value& target, const json:
   }
   try {
     return StrategicPatcher(resource.kind).merge(target, patch, "", 1);
-  } catch (const Refusal& refusal) {
+  } catch (const PatchRefusal& refusal) {
     return Error{ErrorKind::kInvalid, refusal.why};
   }
 }

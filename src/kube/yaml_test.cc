@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "base/rng.h"
 #include "kube/access.h"
 
@@ -20,12 +19,12 @@ std::string read(std::string_view text) {
   return out;
 }
 
-struct Row {
+struct YamlRow {
   std::string text, expected;
 };
 
-void expect_rows(const std::vector<Row>& rows) {
-  for (const Row& row : rows) EXPECT_EQ(read(row.text), row.expected) << row.text;
+void expect_rows(const std::vector<YamlRow>& rows) {
+  for (const YamlRow& row : rows) EXPECT_EQ(read(row.text), row.expected) << row.text;
 }
 
 TEST(Yaml, ReadsScalarsAsKubernetesDoes) {
@@ -238,73 +237,79 @@ spec:
   EXPECT_EQ(to_yaml_documents({json::value{{"a", 1}}, json::value{{"b", 2}}}), "a: 1\n---\nb: 2\n");
 }
 
+// Texts that are something else without quotes.
+constexpr std::string_view kMisread[] = {"yes",
+                                         "No",
+                                         "y",
+                                         "on",
+                                         "true",
+                                         "null",
+                                         "~",
+                                         "",
+                                         "1",
+                                         "-1",
+                                         "1.5",
+                                         "1e3",
+                                         "0x1",
+                                         "0o7",
+                                         "017",
+                                         "1_000",
+                                         ".5",
+                                         ".inf",
+                                         "2001-01-01",
+                                         "2001-01-01T00:00:00Z",
+                                         "12:30",
+                                         "1:20:30",
+                                         "- a",
+                                         "-",
+                                         "?",
+                                         ": a",
+                                         "a: b",
+                                         "a:",
+                                         "a #b",
+                                         "#a",
+                                         "&a",
+                                         "*a",
+                                         "!a",
+                                         "|",
+                                         ">",
+                                         "%a",
+                                         "@a",
+                                         "`a",
+                                         "'a",
+                                         "\"a",
+                                         "{a}",
+                                         "[a]",
+                                         ",a",
+                                         " a",
+                                         "a ",
+                                         "<<",
+                                         "=",
+                                         "---",
+                                         "... a",
+                                         "a\tb",
+                                         "a\rb",
+                                         "\n",
+                                         "\n\n",
+                                         " \n",
+                                         "\x7f",
+                                         "\xC2\x85",
+                                         "\xE2\x80\xA8",
+                                         "0b1",
+                                         "1e",
+                                         "0xg",
+                                         "+1"};
+
 TEST(Yaml, QuotesWhatWouldBeMisread) {
-  for (std::string_view text : {"yes",
-                                "No",
-                                "y",
-                                "on",
-                                "true",
-                                "null",
-                                "~",
-                                "",
-                                "1",
-                                "-1",
-                                "1.5",
-                                "1e3",
-                                "0x1",
-                                "0o7",
-                                "017",
-                                "1_000",
-                                ".5",
-                                ".inf",
-                                "2001-01-01",
-                                "2001-01-01T00:00:00Z",
-                                "12:30",
-                                "1:20:30",
-                                "- a",
-                                "-",
-                                "?",
-                                ": a",
-                                "a: b",
-                                "a:",
-                                "a #b",
-                                "#a",
-                                "&a",
-                                "*a",
-                                "!a",
-                                "|",
-                                ">",
-                                "%a",
-                                "@a",
-                                "`a",
-                                "'a",
-                                "\"a",
-                                "{a}",
-                                "[a]",
-                                ",a",
-                                " a",
-                                "a ",
-                                "<<",
-                                "=",
-                                "---",
-                                "... a",
-                                "a\tb",
-                                "a\rb",
-                                "\n",
-                                "\n\n",
-                                " \n",
-                                "\x7f",
-                                "\xC2\x85",
-                                "\xE2\x80\xA8",
-                                "0b1",
-                                "1e",
-                                "0xg",
-                                "+1"}) {
+  for (std::string_view text : kMisread) {
     json::value value(jview(text));
     std::string written = to_yaml(value);
     EXPECT_TRUE(written[0] == '"' || written[0] == '\'' || text == "1e" || text == "0xg") << written;
     EXPECT_EQ(read(written), json::serialize(value)) << written;
   }
+}
+
+TEST(Yaml, LeavesPlainTextPlain) {
   for (std::string_view text : {"a", "--flag", "-c", "/bin/sh", "tensorflow/tf:2.1", "a b", "a-1", "$(VAR)",
                                 "é", "500m", "1Gi", "10.0.0.1/8", "http://a:80/b", "a,b", "a[0]", "it's"}) {
     EXPECT_EQ(to_yaml(json::value(jview(text))), std::string(text) + "\n");

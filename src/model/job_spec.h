@@ -105,9 +105,9 @@ struct Role {
   Action otherwise;
   // Instead of `otherwise` for the one replica that a MainReplica success rule names.
   std::optional<Action> otherwise_main;
-  int min_available = 0;               // for dependants, and for the tally
-  bool has_min_available = false;      // the user wrote it: without it dependants do not wait
-  int partition_size = 0;              // 0: no partitions
+  int min_available = 0;                      // for dependants, and for the tally
+  bool has_min_available = false;             // the user wrote it: without it dependants do not wait
+  int partition_size = 0;                     // 0: no partitions
   std::optional<int> container_restarts_max;  // kRoleFailed at this many
   DependsOn depends_on;
 
@@ -160,7 +160,7 @@ enum class RunMode { kRun, kPause };
 
 // What a pause leaves behind, and what a resume runs again.
 struct PauseRule {
-  bool keeps_finished = false;   // pods that ended stay, and succeeded replicas are not run again
+  bool keeps_finished = false;  // pods that ended stay, and succeeded replicas are not run again
   bool operator==(const PauseRule&) const = default;
 };
 
@@ -170,7 +170,7 @@ enum class GangScheduler { kVolcano, kKubeBatch, kCoscheduling, kT9k };
 struct Gang {
   GangScheduler scheduler = GangScheduler::kVolcano;
   std::string name;
-  bool owned = true;  // false: the user made it; it is neither written nor deleted
+  bool owned = true;        // false: the user made it; it is neither written nor deleted
   bool gates_pods = false;  // pods are made only after the scheduler has let the gang in
   int min_member = 0;
   std::map<std::string, int> min_per_role;
@@ -228,12 +228,14 @@ struct JobSpec {
   bool service_per_replica = true;
   std::vector<Companion> companions;
   std::optional<std::string> tensorboard;  // the name of the child
-  bool managed = true;          // false: another controller looks after it
-  bool holds_deletion = false;  // our finalizer keeps the job until its pods are gone
-  bool tells_replica_endings = true;  // an event for each replica that ends
+  bool managed = true;                     // false: another controller looks after it
+  bool holds_deletion = false;             // our finalizer keeps the job until its pods are gone
+  bool tells_replica_endings = true;       // an event for each replica that ends
   std::vector<Advice> advice;
 
   std::shared_ptr<const json::object> source;
+  // The dialect's own reading of the source, for its render and project; null where it keeps none.
+  std::shared_ptr<const void> reading;
 
   int total_replicas() const;
   std::string pod_name(ReplicaId id) const;

@@ -48,79 +48,122 @@ std::optional<Outcome> JobState::outcome_of(ReplicaId id) const {
 
 std::string_view to_string(Phase phase) {
   switch (phase) {
-    case Phase::kNew: return "New";
-    case Phase::kQueued: return "Queued";
-    case Phase::kStarting: return "Starting";
-    case Phase::kRunning: return "Running";
-    case Phase::kRestarting: return "Restarting";
-    case Phase::kPausing: return "Pausing";
-    case Phase::kPaused: return "Paused";
-    case Phase::kResuming: return "Resuming";
-    case Phase::kCompleting: return "Completing";
-    case Phase::kTerminating: return "Terminating";
-    case Phase::kFinished: return "Finished";
+    case Phase::kNew:
+      return "New";
+    case Phase::kQueued:
+      return "Queued";
+    case Phase::kStarting:
+      return "Starting";
+    case Phase::kRunning:
+      return "Running";
+    case Phase::kRestarting:
+      return "Restarting";
+    case Phase::kPausing:
+      return "Pausing";
+    case Phase::kPaused:
+      return "Paused";
+    case Phase::kResuming:
+      return "Resuming";
+    case Phase::kCompleting:
+      return "Completing";
+    case Phase::kTerminating:
+      return "Terminating";
+    case Phase::kFinished:
+      return "Finished";
   }
   return "";
 }
 
 std::string_view to_string(ResultKind result) {
   switch (result) {
-    case ResultKind::kSucceeded: return "Succeeded";
-    case ResultKind::kFailed: return "Failed";
-    case ResultKind::kTerminated: return "Terminated";
+    case ResultKind::kSucceeded:
+      return "Succeeded";
+    case ResultKind::kFailed:
+      return "Failed";
+    case ResultKind::kTerminated:
+      return "Terminated";
   }
   return "";
 }
 
 std::string_view to_string(CauseKind kind) {
   switch (kind) {
-    case CauseKind::kNone: return "None";
-    case CauseKind::kReplicaFailed: return "ReplicaFailed";
-    case CauseKind::kReplicaPermanent: return "ReplicaPermanent";
-    case CauseKind::kReplicaDisrupted: return "ReplicaDisrupted";
-    case CauseKind::kBudgetSpent: return "BudgetSpent";
-    case CauseKind::kDeadline: return "Deadline";
-    case CauseKind::kNothingLeft: return "NothingLeft";
-    case CauseKind::kRule: return "Rule";
-    case CauseKind::kCommand: return "Command";
-    case CauseKind::kInvalid: return "Invalid";
+    case CauseKind::kNone:
+      return "None";
+    case CauseKind::kReplicaFailed:
+      return "ReplicaFailed";
+    case CauseKind::kReplicaPermanent:
+      return "ReplicaPermanent";
+    case CauseKind::kReplicaDisrupted:
+      return "ReplicaDisrupted";
+    case CauseKind::kBudgetSpent:
+      return "BudgetSpent";
+    case CauseKind::kDeadline:
+      return "Deadline";
+    case CauseKind::kNothingLeft:
+      return "NothingLeft";
+    case CauseKind::kRule:
+      return "Rule";
+    case CauseKind::kCommand:
+      return "Command";
+    case CauseKind::kInvalid:
+      return "Invalid";
   }
   return "";
 }
 
 std::string_view to_string(Trigger trigger) {
   switch (trigger) {
-    case Trigger::kFailed: return "Failed";
-    case Trigger::kDisrupted: return "Disrupted";
-    case Trigger::kDeleted: return "Deleted";
-    case Trigger::kPending: return "Pending";
-    case Trigger::kRoleCompleted: return "RoleCompleted";
-    case Trigger::kRoleFailed: return "RoleFailed";
-    case Trigger::kGangLost: return "GangLost";
-    case Trigger::kAny: return "Any";
+    case Trigger::kFailed:
+      return "Failed";
+    case Trigger::kDisrupted:
+      return "Disrupted";
+    case Trigger::kDeleted:
+      return "Deleted";
+    case Trigger::kPending:
+      return "Pending";
+    case Trigger::kRoleCompleted:
+      return "RoleCompleted";
+    case Trigger::kRoleFailed:
+      return "RoleFailed";
+    case Trigger::kGangLost:
+      return "GangLost";
+    case Trigger::kAny:
+      return "Any";
   }
   return "";
 }
 
 std::string_view to_string(ActionKind kind) {
   switch (kind) {
-    case ActionKind::kNone: return "None";
-    case ActionKind::kRestart: return "Restart";
-    case ActionKind::kFail: return "Fail";
-    case ActionKind::kAbort: return "Abort";
-    case ActionKind::kResume: return "Resume";
-    case ActionKind::kTerminate: return "Terminate";
-    case ActionKind::kComplete: return "Complete";
+    case ActionKind::kNone:
+      return "None";
+    case ActionKind::kRestart:
+      return "Restart";
+    case ActionKind::kFail:
+      return "Fail";
+    case ActionKind::kAbort:
+      return "Abort";
+    case ActionKind::kResume:
+      return "Resume";
+    case ActionKind::kTerminate:
+      return "Terminate";
+    case ActionKind::kComplete:
+      return "Complete";
   }
   return "";
 }
 
 std::string_view to_string(Scope scope) {
   switch (scope) {
-    case Scope::kPod: return "Pod";
-    case Scope::kPartition: return "Partition";
-    case Scope::kRole: return "Role";
-    case Scope::kJob: return "Job";
+    case Scope::kPod:
+      return "Pod";
+    case Scope::kPartition:
+      return "Partition";
+    case Scope::kRole:
+      return "Role";
+    case Scope::kJob:
+      return "Job";
   }
   return "";
 }

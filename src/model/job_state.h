@@ -22,12 +22,12 @@
 namespace trainyard::model {
 
 enum class Phase {
-  kNew,          // never planned
-  kQueued,       // waiting to be let in by the gang scheduler
-  kStarting,     // pods are being made or have not all started
+  kNew,       // never planned
+  kQueued,    // waiting to be let in by the gang scheduler
+  kStarting,  // pods are being made or have not all started
   kRunning,
-  kRestarting,   // a failure or disruption is being repaired; not yet running again
-  kPausing,      // stopping because somebody asked; pods still there
+  kRestarting,  // a failure or disruption is being repaired; not yet running again
+  kPausing,     // stopping because somebody asked; pods still there
   kPaused,
   kResuming,     // from the end of a pause until running again
   kCompleting,   // success is certain, pods are being cleared away
@@ -53,7 +53,7 @@ enum class CauseKind {
 
 struct Cause {
   CauseKind kind = CauseKind::kNone;
-  std::string role;      // as Role::name; "" when no replica is to blame
+  std::string role;  // as Role::name; "" when no replica is to blame
   int index = -1;
   int exit_code = 0;     // meaningful for kReplica* and kBudgetSpent with a role
   int failed_count = 0;  // replicas of the role that had failed then

@@ -45,7 +45,7 @@ struct PodSeen {
   int restarts = 0;              // in place, all containers together
   std::optional<Time> finished_at;
   std::optional<Time> created_at;
-  std::string reason;   // the pod's own words about its state
+  std::string reason;  // the pod's own words about its state
   std::string message;
   std::vector<ContainerSeen> containers;
 
@@ -109,7 +109,7 @@ struct Observation {
   std::vector<CompanionSeen> companions;  // sorted by kind, then name
   std::optional<GangSeen> gang;
   std::optional<TensorBoardSeen> tensorboard;
-  std::vector<CommandSeen> commands;      // oldest first
+  std::vector<CommandSeen> commands;  // oldest first
 };
 
 }  // namespace trainyard::model

@@ -86,8 +86,8 @@ struct DeleteJob {
 };
 
 using Step = std::variant<AddFinalizer, WriteState, DeletePod, DeleteService, DeleteCompanion, DeleteGang,
-                          DeleteCommand, UpsertGang, UpsertCompanion, UpsertTensorBoard, CreateService, CreatePod,
-                          DropFinalizer, DeleteJob>;
+                          DeleteCommand, UpsertGang, UpsertCompanion, UpsertTensorBoard, CreateService,
+                          CreatePod, DropFinalizer, DeleteJob>;
 
 // What happened, for people. The engine says what, the dialect finds the words its
 // users know (or none). Told only after the state that it belongs to is written;
@@ -96,18 +96,18 @@ enum class NoteKind {
   kJobCreated,
   kJobInitialized,
   kJobRunning,
-  kJobRestarting,   // cause is set
+  kJobRestarting,  // cause is set
   kJobSucceeded,
-  kJobFailed,       // cause is set
+  kJobFailed,  // cause is set
   kJobTerminated,
   kJobPaused,
   kJobResumed,
-  kReplicaEnded,    // replica, exit_code
+  kReplicaEnded,  // replica, exit_code
   kReplicaDisrupted,
-  kReplicaFailed,   // beyond its policy, though the job goes on
-  kActionTaken,     // a rule's action; text is its name
-  kCommandTaken,    // a command; text is the action's name
-  kAdvice,          // reason in `reason`, text in `text`
+  kReplicaFailed,  // beyond its policy, though the job goes on
+  kActionTaken,    // a rule's action; text is its name
+  kCommandTaken,   // a command; text is the action's name
+  kAdvice,         // reason in `reason`, text in `text`
   kPodCreated,
   kPodCreateFailed,
   kPodDeleted,
@@ -122,7 +122,7 @@ enum class NoteKind {
   kGangWaiting,
   kCompanionFailed,
   kTensorBoardCreated,
-  kJobExpired,      // deleted because its time to live is over
+  kJobExpired,  // deleted because its time to live is over
   kJobExpireFailed,
   kInvalidSpec,
 };
@@ -134,10 +134,10 @@ struct Note {
   int exit_code = 0;
   Cause cause;
   std::string reason;
-  std::string text;  // an error message, an action's name
-  int attempt = 0;   // of kPodCreated: above 0 when the replica was there before
-  std::optional<Time> at;  // of kJobRunning: when
-  Action action;           // of kActionTaken and kCommandTaken
+  std::string text;               // an error message, an action's name
+  int attempt = 0;                // of kPodCreated: above 0 when the replica was there before
+  std::optional<Time> at;         // of kJobRunning: when
+  Action action;                  // of kActionTaken and kCommandTaken
   std::optional<Duration> delay;  // of kActionTaken: it will be taken that much later
 
   bool operator==(const Note&) const = default;
@@ -149,15 +149,15 @@ enum class WaitKind {
   kDeleting,
   kGangPending,
   kDependsOn,
-  kOldPods,       // pods of an earlier attempt have not gone yet
-  kTerminating,   // a pod is being deleted; its name is not free yet
+  kOldPods,      // pods of an earlier attempt have not gone yet
+  kTerminating,  // a pod is being deleted; its name is not free yet
   kPaused,
-  kCompanion,     // an object that must exist is not there
-  kNotStarted,    // pods are there but have not started
+  kCompanion,   // an object that must exist is not there
+  kNotStarted,  // pods are there but have not started
   kDelayedAction,
   kDeadline,
   kTimeToLive,
-  kMoreSteps,     // the rest of a large plan
+  kMoreSteps,  // the rest of a large plan
 };
 
 struct Wait {

@@ -183,8 +183,11 @@ std::optional<DelayedAction> decode_delayed(const JobSpec& spec, const json::obj
   auto action = parse_enum(text_at(from, {"action"}), ActionKind::kComplete);
   auto scope = parse_enum(text_at(from, {"scope"}), Scope::kJob);
   if (role < 0 || !due || !trigger || !action || !scope) return std::nullopt;
-  return DelayedAction{{role, small_at(from, "index", 0)}, std::string(text_at(from, {"uid"})), *trigger,
-                       {*action, *scope}, *due};
+  return DelayedAction{{role, small_at(from, "index", 0)},
+                       std::string(text_at(from, {"uid"})),
+                       *trigger,
+                       {*action, *scope},
+                       *due};
 }
 
 void encode_progress(const JobState& state, json::object& out) {

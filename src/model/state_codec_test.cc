@@ -56,7 +56,8 @@ TEST(StateCodec, RoundTripsEverything) {
   odd.exit_code = 1;
   odd.counted_uid = "u";
   odd.counted = 3;
-  state.delayed.push_back({{1, 2}, "u2", Trigger::kPending, {ActionKind::kRestart, Scope::kRole}, Time{5000}});
+  state.delayed.push_back(
+      {{1, 2}, "u2", Trigger::kPending, {ActionKind::kRestart, Scope::kRole}, Time{5000}});
   expect_round_trip(spec, state);
 }
 

@@ -25,7 +25,7 @@ std::string read_file(const fs::path& file) {
   return text.ok() ? *text : "";
 }
 
-std::optional<int64_t> number(std::string_view text) {
+std::optional<int64_t> leading_number(std::string_view text) {
   int64_t n = 0;
   auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (failure != std::errc()) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<int64_t> cgroup_field(std::string_view text, std::string_view name
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with(name) && line.size() > name.size() && line[name.size()] == ' ') {
-      return number(line.substr(name.size() + 1));
+      return leading_number(line.substr(name.size() + 1));
     }
   }
   return std::nullopt;
@@ -127,9 +127,9 @@ std::optional<Usage> Cgroups::usage(const std::string& name) const {
   fs::path cpu = folder(layout_.cpu_usage, name);
   std::string stat = read_file(memory / "memory.stat");
   std::optional<int64_t> used =
-      number(read_file(memory / (layout_.v2 ? "memory.current" : "memory.usage_in_bytes")));
+      leading_number(read_file(memory / (layout_.v2 ? "memory.current" : "memory.usage_in_bytes")));
   std::optional<int64_t> nanos = layout_.v2 ? cgroup_field(read_file(cpu / "cpu.stat"), "usage_usec")
-                                            : number(read_file(cpu / "cpuacct.usage"));
+                                            : leading_number(read_file(cpu / "cpuacct.usage"));
   if (!used || !nanos) return std::nullopt;
   int64_t idle = cgroup_field(stat, layout_.v2 ? "inactive_file" : "total_inactive_file").value_or(0);
   return Usage{layout_.v2 ? *nanos * 1000 : *nanos, std::max<int64_t>(*used - idle, 0)};

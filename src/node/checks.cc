@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "kube/access.h"
+#include "node/grpc_health.h"
 
 namespace trainyard::node {
 
@@ -109,14 +110,27 @@ void Checks::begin(const ContainerId& id, const RunCheck& check, const json::obj
     under_way.deadline =
         std::min(under_way.deadline, now + seconds(kube::int_at(*nap, {"seconds"}).value_or(0)));
   } else {
-    const json::object* tcp = kube::object_at(check.what, {"tcpSocket"});
-    // A gRPC probe is answered as far as a connection goes.
-    if (tcp == nullptr) tcp = kube::object_at(check.what, {"grpc"});
-    std::optional<int> port = tcp != nullptr ? probe_port(*tcp, container) : std::nullopt;
-    Result<Fd> socket = port ? runtime.connect(id.pod_uid, *port) : Error{ErrorKind::kInvalid, "no port"};
-    under_way.decided = true;
-    under_way.result.ok = socket.ok();
-    if (!socket.ok()) under_way.result.words = socket.error().message;
+    begin_port(under_way, check.what, container, runtime);
+  }
+}
+
+void Checks::begin_port(UnderWay& check, const json::object& what, const json::object& container,
+                        Runtime& runtime) {
+  const json::object* grpc = kube::object_at(what, {"grpc"});
+  const json::object* where = grpc != nullptr ? grpc : kube::object_at(what, {"tcpSocket"});
+  std::optional<int> port = where != nullptr ? probe_port(*where, container) : std::nullopt;
+  Result<Fd> socket =
+      port ? runtime.connect(check.result.id.pod_uid, *port) : Error{ErrorKind::kInvalid, "no port"};
+  if (!socket.ok()) {
+    check.decided = true;
+    check.result.words = socket.error().message;
+  } else if (grpc != nullptr) {
+    check.grpc = true;
+    check.socket = std::move(socket).value();
+    check.request = grpc_health_request(text_at(*grpc, {"service"}), fmt::format("127.0.0.1:{}", *port));
+  } else {
+    check.decided = true;
+    check.result.ok = true;
   }
 }
 
@@ -173,6 +187,13 @@ void Checks::progress_http(UnderWay& check) {
   ssize_t n = ::recv(check.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (n > 0) check.reply.append(buffer, static_cast<size_t>(n));
+  if (check.grpc) {
+    std::optional<GrpcVerdict> verdict = grpc_health_verdict(check.reply, n <= 0);
+    check.decided = verdict.has_value();
+    if (verdict) check.result.ok = verdict->serving;
+    if (verdict) check.result.words = verdict->words;
+    return;
+  }
   std::optional<int> status = http_status_of(check.reply);
   check.decided = status || n <= 0;
   check.result.ok = status && *status >= 200 && *status < 400;

@@ -1,4 +1,4 @@
-// Checks: hooks and probes under way: commands in containers, HTTP and TCP to a pod's
+// Checks: hooks and probes under way: commands in containers, HTTP, gRPC and TCP to a pod's
 // ports. Nothing here waits: begin(), then poll() whenever a descriptor is ready or time
 // is up. Resource; the node's one thread.
 #pragma once
@@ -43,10 +43,12 @@ class Checks {
     Fd socket;
     std::string request;  // still to be sent
     std::string reply;
+    bool grpc = false;    // the reply is one of gRPC's health protocol, not HTTP/1.1
     bool sleeps = false;  // time itself is the answer
     bool decided = false;
   };
   void begin_http(UnderWay& check, const json::object& http, const json::object& container, Runtime& runtime);
+  void begin_port(UnderWay& check, const json::object& what, const json::object& container, Runtime& runtime);
   static void progress_command(UnderWay& check);
   static void progress_http(UnderWay& check);
 

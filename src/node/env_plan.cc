@@ -12,7 +12,7 @@ using kube::text_at;
 
 namespace {
 
-Error invalid(std::string words) { return Error{ErrorKind::kInvalid, std::move(words)}; }
+Error bad_env(std::string words) { return Error{ErrorKind::kInvalid, std::move(words)}; }
 
 std::string upper_name(std::string_view name) {
   std::string out;
@@ -100,7 +100,7 @@ class EnvPlanner {
     auto found = known.find(name);
     if (found != known.end() && found->second != nullptr) return contents_of(found->second, is_secret);
     if (kube::bool_at(ref, {"optional"}).value_or(false)) return std::map<std::string, std::string>{};
-    return invalid(fmt::format("{} \"{}\" not found", is_secret ? "secret" : "configmap", name));
+    return bad_env(fmt::format("{} \"{}\" not found", is_secret ? "secret" : "configmap", name));
   }
 
   Result<Done> add(const json::object& entry) {
@@ -139,7 +139,7 @@ class EnvPlanner {
       return Done{};
     }
     if (kube::bool_at(ref, {"optional"}).value_or(false)) return Done{};
-    return invalid(fmt::format("couldn't find key {} in {} {}/{}", key, is_secret ? "Secret" : "ConfigMap",
+    return bad_env(fmt::format("couldn't find key {} in {} {}/{}", key, is_secret ? "Secret" : "ConfigMap",
                                kube::namespace_of(pod_), text_at(ref, {"name"})));
   }
 
@@ -199,7 +199,7 @@ Result<std::string> field_of(const json::object& pod, const Around& around, std:
   if (path == "spec.serviceAccountName") return std::string(text_at(pod, {"spec", "serviceAccountName"}));
   if (path == "status.hostIP" || path == "status.hostIPs") return around.host_ip;
   if (path == "status.podIP" || path == "status.podIPs") return around.pod_ip;
-  return invalid(fmt::format("unsupported fieldPath: {}", path));
+  return bad_env(fmt::format("unsupported fieldPath: {}", path));
 }
 
 Result<std::string> resource_field_of(const json::object& pod, const json::object& reference,
@@ -210,7 +210,7 @@ Result<std::string> resource_field_of(const json::object& pod, const json::objec
   size_t dot = resource.find('.');
   std::string_view kind = resource.substr(0, dot);
   if (container == nullptr || dot == std::string_view::npos || (kind != "limits" && kind != "requests")) {
-    return invalid(fmt::format("unsupported container resource: {}", resource));
+    return bad_env(fmt::format("unsupported container resource: {}", resource));
   }
   std::string_view what = resource.substr(dot + 1);
   const json::value* wanted = kube::find(*container, {"resources", kind, what});
@@ -283,7 +283,7 @@ Result<std::map<std::string, std::string>> contents_of(const Object& source, boo
       if (!entry.value().is_string()) continue;
       std::string_view text = kube::view(entry.value().get_string());
       std::optional<std::string> value = base64 ? kube::decode_base64(text) : std::string(text);
-      if (!value) return invalid(fmt::format("key {} is not base64", kube::view(entry.key())));
+      if (!value) return bad_env(fmt::format("key {} is not base64", kube::view(entry.key())));
       contents[std::string(kube::view(entry.key()))] = std::move(*value);
     }
     return Done{};

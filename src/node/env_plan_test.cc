@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "kube/json.h"
+#include "node/testing.h"
 
 namespace trainyard::node {
 namespace {
 
-json::object parse(std::string_view text) { return json::parse({text.data(), text.size()}).as_object(); }
-Object object(std::string_view text) { return std::make_shared<const json::object>(parse(text)); }
+using testing::object;
+using testing::parse;
 
 TEST(Expand, FollowsKubernetes) {
   const std::map<std::string, std::string> values{{"A", "1"}, {"B", "two"}};
@@ -29,7 +30,7 @@ TEST(Expand, FollowsKubernetes) {
   for (const auto& [text, wanted] : cases) EXPECT_EQ(expand(text, values), wanted) << text;
 }
 
-const json::object& pod() {
+const json::object& pod_with_labels() {
   static const json::object kPod = parse(R"j({"metadata":{"name":"p","namespace":"ns","uid":"u",
     "labels":{"role":"worker","app":"x"},"annotations":{"note":"a\"b"}},
     "spec":{"serviceAccountName":"sa","containers":[{"name":"main","resources":
@@ -64,11 +65,12 @@ TEST(FieldOf, ReadsTheDownwardApi) {
       {"status.podIP", "10.0.0.2"},
   };
   for (const auto& [path, wanted] : cases) {
-    Result<std::string> value = field_of(pod(), around(), path);
+    Result<std::string> value = field_of(pod_with_labels(), around(), path);
     ASSERT_TRUE(value.ok()) << path;
     EXPECT_EQ(*value, wanted) << path;
   }
-  EXPECT_EQ(field_of(pod(), around(), "spec.volumes").error().message, "unsupported fieldPath: spec.volumes");
+  EXPECT_EQ(field_of(pod_with_labels(), around(), "spec.volumes").error().message,
+            "unsupported fieldPath: spec.volumes");
 }
 
 TEST(ResourceFieldOf, DividesAndRoundsUp) {
@@ -82,15 +84,15 @@ TEST(ResourceFieldOf, DividesAndRoundsUp) {
       {R"j({"resource":"requests.memory","containerName":"bare"})j", "0"},
   };
   for (const auto& [reference, wanted] : cases) {
-    Result<std::string> value = resource_field_of(pod(), parse(reference), "main", around());
+    Result<std::string> value = resource_field_of(pod_with_labels(), parse(reference), "main", around());
     ASSERT_TRUE(value.ok()) << reference;
     EXPECT_EQ(*value, wanted) << reference;
   }
-  EXPECT_FALSE(resource_field_of(pod(), parse(R"j({"resource":"cpu"})j"), "main", around()).ok());
+  EXPECT_FALSE(resource_field_of(pod_with_labels(), parse(R"j({"resource":"cpu"})j"), "main", around()).ok());
 }
 
 std::string env_in_words(std::string_view container, const Around& with) {
-  Result<Env> env = plan_env(pod(), parse(container), with);
+  Result<Env> env = plan_env(pod_with_labels(), parse(container), with);
   if (!env.ok()) return "error: " + env.error().message;
   std::string words;
   for (const auto& [name, value] : *env) words += (words.empty() ? "" : " ") + name + "=" + value;

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "kube/access.h"
+#include "kube/texts.h"
 #include "node/files.h"
 #include "node/sandbox_tool.h"
 #include "node/sandbox_user.h"
@@ -22,16 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::hours kPullHoursMax{12};
-
-std::vector<std::string> texts(const json::object& from, std::string_view key) {
-  std::vector<std::string> found;
-  const json::array* array = kube::array_at(from, {key});
-  if (array == nullptr) return found;
-  for (const json::value& one : *array) {
-    if (one.is_string()) found.emplace_back(kube::view(one.get_string()));
-  }
-  return found;
-}
 
 Result<json::object> parse_object(std::string_view text, std::string_view what) {
   boost::system::error_code failure;
@@ -89,9 +80,9 @@ ImageConfig read_image_config(const json::object& blob) {
   ImageConfig config;
   const json::object* from = kube::object_at(blob, {"config"});
   if (from == nullptr) return config;
-  config.entrypoint = texts(*from, "Entrypoint");
-  config.cmd = texts(*from, "Cmd");
-  config.env = texts(*from, "Env");
+  config.entrypoint = kube::texts_at(*from, {"Entrypoint"});
+  config.cmd = kube::texts_at(*from, {"Cmd"});
+  config.env = kube::texts_at(*from, {"Env"});
   config.user = kube::text_at(*from, {"User"});
   config.working_dir = kube::text_at(*from, {"WorkingDir"});
   return config;

@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <charconv>
 
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "node/files.h"
 #include "node/log_writer.h"
 
 namespace trainyard::node {
@@ -103,6 +106,48 @@ std::vector<KeptLog> LogFolder::kept(std::string_view ns, std::string_view pod) 
     return std::tie(a.written, a.pod_uid, a.container) < std::tie(b.written, b.pod_uid, b.container);
   });
   return found;
+}
+
+void LogFolder::remember(const json::object& pod) const {
+  std::filesystem::path folder = file(kube::namespace_of(pod), kube::name_of(pod), kube::uid_of(pod), "-", 0)
+                                     .parent_path()
+                                     .parent_path();
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / kAboutPod, ignored)) return;
+  json::object meta;
+  for (std::string_view key :
+       {"name", "namespace", "uid", "creationTimestamp", "labels", "ownerReferences"}) {
+    if (const json::value* value = kube::find(pod, {"metadata", key})) meta[kube::jview(key)] = *value;
+  }
+  json::array containers;
+  const json::array* all = kube::array_at(pod, {"spec", "containers"});
+  for (size_t i = 0; all != nullptr && i < all->size(); ++i) {
+    const json::object* one = (*all)[i].if_object();
+    if (one != nullptr)
+      containers.push_back(json::object{{"name", kube::jview(kube::text_at(*one, {"name"}))}});
+  }
+  json::object about{{"metadata", std::move(meta)},
+                     {"spec", json::object{{"containers", std::move(containers)}}}};
+  // Best effort: without it the logs are still found by the name of the pod.
+  if (make_folders(folder).ok()) (void)write_soon(folder / kAboutPod, json::serialize(about)).ok();
+}
+
+std::vector<json::object> LogFolder::remembered(std::string_view ns) const {
+  std::vector<json::object> pods;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(root_ / ns, error), end; !error && it != end;
+       it.increment(error)) {
+    Result<std::string> text = read_whole(it->path() / kAboutPod);
+    if (!text.ok()) continue;
+    boost::system::error_code wrong;
+    json::value about = json::parse(*text, wrong);
+    if (!wrong && about.is_object()) pods.push_back(std::move(about.get_object()));
+  }
+  std::sort(pods.begin(), pods.end(), [](const json::object& a, const json::object& b) {
+    return std::pair(kube::creation_time_of(a), kube::uid_of(a)) <
+           std::pair(kube::creation_time_of(b), kube::uid_of(b));
+  });
+  return pods;
 }
 
 LogReader::LogReader(std::filesystem::path file, LogQuery query, std::function<bool()> runs)

@@ -1,5 +1,6 @@
 // Logs on disk: where they are and how they are read. They stay when the pod is gone:
 //   <root>/<ns>/<pod>_<uid>/<container>/<attempt>.log[.<n>]
+//   <root>/<ns>/<pod>_<uid>/pod.json    whose pod it was
 // Written by shims (log_writer.h). Reading is thread-safe: nothing is shared.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "kube/json.h"
 
 namespace trainyard::node {
 
@@ -45,6 +47,9 @@ struct KeptLog {
   std::filesystem::file_time_type written;
 };
 
+// The file beside a pod's logs that describes it.
+inline constexpr std::string_view kAboutPod = "pod.json";
+
 class LogFolder {
  public:
   explicit LogFolder(std::filesystem::path root) : root_(std::move(root)) {}
@@ -56,6 +61,10 @@ class LogFolder {
                             std::string_view container) const;
   // Every container of every pod that had this name, oldest first.
   std::vector<KeptLog> kept(std::string_view ns, std::string_view pod) const;
+  // Writes down whose pod it is, once: names, labels and owners, nothing that may be secret.
+  void remember(const json::object& pod) const;
+  // The pods that are remembered, as far as remember() keeps them; oldest first.
+  std::vector<json::object> remembered(std::string_view ns) const;
 
  private:
   std::filesystem::path root_;

@@ -22,6 +22,7 @@
 #include "client/client.h"
 #include "client/watch_source.h"
 #include "node/log_files.h"
+#include "node/log_prune.h"
 #include "node/pod_plan.h"
 #include "node/runtime.h"
 
@@ -40,6 +41,8 @@ struct NodeOptions {
   std::map<std::string, std::string> labels;  // of the Node object, besides the usual ones
   std::string version = "v1.33.0";            // what the Node object calls its kubelet
   std::function<Time()> clock;                // REQUIRES: set
+  LogLimits logs;                             // of those that are kept
+  Duration upkeep_every{10'000};              // files of configMaps and secrets, sizes of emptyDirs
 };
 
 struct PodRef {

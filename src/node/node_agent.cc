@@ -121,6 +121,7 @@ void Node::Agent::turn() {
   follow_all(now);
   if (streams_[kPods].cache.synced()) {
     if (!adopted_) adopt();
+    keep_up(now);
     step_pods(options_.clock());
   }
   keep_registered(now);
@@ -139,6 +140,7 @@ void Node::Agent::wait(std::optional<Time> until) {
 
 std::optional<Time> Node::Agent::next_wake() const {
   std::optional<Time> wake = next_lease_;
+  keep_earlier(wake, next_upkeep_);
   for (const Follow& stream : streams_) keep_earlier(wake, stream.watcher.next_ask());
   keep_earlier(wake, checks_.deadline());
   for (const auto& [uid, entry] : entries_) {

@@ -119,6 +119,12 @@ class Node::Agent {
   void look_again(const std::string& uid);
   std::vector<ContainerStatus> containers_of_pod(const std::string& uid) const;
 
+  // What is looked at now and then (node_upkeep.cc).
+  void keep_up(Time now);
+  void refresh_files(const std::string& uid, Entry& entry);
+  void measure(const std::string& uid, const Entry& entry);
+  void prune(Time now);
+
   // The Node object (node_agent.cc).
   void keep_registered(Time now);
 
@@ -151,6 +157,8 @@ class Node::Agent {
   bool hosts_dirty_ = false;
   bool registered_ = false;
   Time next_lease_;
+  Time next_upkeep_;
+  Time next_prune_;
   std::pair<int64_t, int64_t> machine_ticks_{0, 0};  // busy, all
   // While the node runs: calls that wait for the server wait together.
   std::unique_ptr<WorkPool> writes_;

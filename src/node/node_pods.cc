@@ -333,7 +333,7 @@ void Node::Agent::prepare(Entry& entry, Time now) {
   if (!volumes.ok()) return fail(volumes.error());
   entry.volumes = *volumes;
   Result<Done> done = bind_claims(entry);
-  if (done.ok()) done = volumes_.set_up(ns, uid, entry.volumes);
+  if (done.ok()) done = volumes_.set_up(ns, uid, entry.volumes, fs_group_of(*entry.pod));
   if (!done.ok()) return fail(done.error());
   entry.machine.on_prepared(ip, now);
   hosts_dirty_ = true;
@@ -396,6 +396,7 @@ Result<ContainerPlan> Node::Agent::plan_start(Entry& entry, const StartContainer
   if (!mounts.ok()) return mounts.error();
   plan.mounts = *mounts;
   plan.log_file = logs_.file(ns, name, uid, what.name, what.attempt);
+  logs_.remember(*entry.pod);
   reason = "CreateContainerError";
   plan.termination_file =
       options_.data_dir / "pods" / uid / "termination" / fmt::format("{}.{}", what.name, what.attempt);

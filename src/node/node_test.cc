@@ -18,9 +18,8 @@ namespace {
 
 using testing::eventually;
 using testing::FakePlane;
+using testing::parse;
 using testing::TempFolder;
-
-json::object parse(const std::string& text) { return json::parse(text).as_object(); }
 
 // A pod of one container that runs a shell script.
 json::object shell_pod(const std::string& name, const std::string& script,

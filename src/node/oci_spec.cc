@@ -71,7 +71,7 @@ constexpr std::array<std::string_view, 10> kMaskedPaths = {
 constexpr std::array<std::string_view, 5> kReadOnlyPaths = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
                                                             "/proc/sysrq-trigger"};
 
-std::optional<int64_t> number(std::string_view text) {
+std::optional<int64_t> whole_number(std::string_view text) {
   int64_t n = 0;
   auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (failure != std::errc() || end != text.data() + text.size() || n < 0) return std::nullopt;
@@ -104,7 +104,7 @@ std::vector<int64_t> groups_of(std::string_view name, std::string_view group_fil
     std::vector<std::string_view> fields = split(line, ':');
     if (fields.size() < 4) continue;
     std::vector<std::string_view> members = split(fields[3], ',');
-    std::optional<int64_t> gid = number(fields[2]);
+    std::optional<int64_t> gid = whole_number(fields[2]);
     if (gid && std::find(members.begin(), members.end(), name) != members.end()) gids.push_back(*gid);
   }
   return gids;
@@ -139,6 +139,10 @@ Result<UserIds> user_of(const ContainerPlan& plan, const ImageConfig& image, con
   Result<UserIds> user = find_user(wanted, files);
   if (!user.ok()) return user;
   if (plan.run_as_group) user.value().gid = *plan.run_as_group;
+  std::vector<int64_t>& groups = user.value().more_gids;
+  for (int64_t group : plan.more_groups) {
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
   return user;
 }
 
@@ -242,24 +246,24 @@ Result<UserIds> find_user(std::string_view text, const UserFiles& files) {
   std::string_view group = colon == std::string_view::npos ? "" : text.substr(colon + 1);
   UserIds ids;
   if (!user.empty()) {
-    std::optional<int64_t> uid = number(user);
+    std::optional<int64_t> uid = whole_number(user);
     auto line = find_line(files.passwd, uid ? 2 : 0, user);
     if (!uid && !line) {
       return Error{ErrorKind::kInvalid, fmt::format("user {} is not in the image's /etc/passwd", user)};
     }
-    ids.uid = uid ? *uid : number((*line)[2]).value_or(0);
+    ids.uid = uid ? *uid : whole_number((*line)[2]).value_or(0);
     if (line) {
-      ids.gid = number((*line)[3]).value_or(0);
+      ids.gid = whole_number((*line)[3]).value_or(0);
       ids.more_gids = groups_of((*line)[0], files.group);
     }
   }
   if (!group.empty()) {
-    std::optional<int64_t> gid = number(group);
+    std::optional<int64_t> gid = whole_number(group);
     auto line = gid ? std::nullopt : find_line(files.group, 0, group);
     if (!gid && !line) {
       return Error{ErrorKind::kInvalid, fmt::format("group {} is not in the image's /etc/group", group)};
     }
-    ids.gid = gid ? *gid : number((*line)[2]).value_or(0);
+    ids.gid = gid ? *gid : whole_number((*line)[2]).value_or(0);
   }
   return ids;
 }

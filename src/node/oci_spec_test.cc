@@ -37,7 +37,7 @@ linux.maskedPaths ["/proc/acpi","/proc/asound","/proc/kcore","/proc/keys","/proc
 linux.readonlyPaths ["/proc/bus","/proc/fs","/proc/irq","/proc/sys","/proc/sysrq-trigger"]
 )";
 
-PodPlan pod() { return {"u1", "ns", "mnist-worker-0", "mnist-worker-0", false, {}}; }
+PodPlan mnist_pod() { return {"u1", "ns", "mnist-worker-0", "mnist-worker-0", false, {}}; }
 
 ContainerPlan plan() {
   ContainerPlan plan;
@@ -84,7 +84,7 @@ std::string lines(const json::object& spec) {
 
 json::object spec_of(const ContainerPlan& plan, const SandboxFacts& known = facts(),
                      const ImageConfig& image = {}) {
-  Result<json::object> spec = oci_spec(pod(), plan, image, known);
+  Result<json::object> spec = oci_spec(mnist_pod(), plan, image, known);
   EXPECT_TRUE(spec.ok()) << (spec.ok() ? "" : spec.error().message);
   return spec.ok() ? *spec : json::object();
 }
@@ -133,7 +133,7 @@ TEST(OciSpec, EnvironmentIsMergedWithTheImages) {
   image.env = {"PATH=/opt/bin", "A=1", "B=2", "broken"};
   ContainerPlan of = plan();
   of.env = {{"B", "3"}, {"C", "4"}, {"B", "5"}};
-  EXPECT_EQ(environment(pod(), of, image, false),
+  EXPECT_EQ(environment(mnist_pod(), of, image, false),
             (std::vector<std::string>{"PATH=/opt/bin", "HOSTNAME=mnist-worker-0", "A=1", "B=5", "C=4"}));
 }
 
@@ -141,10 +141,10 @@ TEST(OciSpec, GpusAreCountedAsTheContainerSeesThem) {
   ContainerPlan of = plan();
   of.gpus = {2, 5};
   of.env = {{"CUDA_VISIBLE_DEVICES", "2,5"}};
-  EXPECT_EQ(environment(pod(), of, {}, true).back(), "CUDA_VISIBLE_DEVICES=0,1");
-  EXPECT_EQ(environment(pod(), of, {}, false).back(), "CUDA_VISIBLE_DEVICES=2,5");
+  EXPECT_EQ(environment(mnist_pod(), of, {}, true).back(), "CUDA_VISIBLE_DEVICES=0,1");
+  EXPECT_EQ(environment(mnist_pod(), of, {}, false).back(), "CUDA_VISIBLE_DEVICES=2,5");
   of.env = {{"CUDA_VISIBLE_DEVICES", "1"}};
-  EXPECT_EQ(environment(pod(), of, {}, true).back(), "CUDA_VISIBLE_DEVICES=1");
+  EXPECT_EQ(environment(mnist_pod(), of, {}, true).back(), "CUDA_VISIBLE_DEVICES=1");
 
   SandboxFacts known = facts();
   known.devices = {{"/dev/nvidia2", 'c', 195, 2}};

@@ -8,12 +8,13 @@
 #include "node/hosts.h"
 #include "node/node_object.h"
 #include "node/shim_plan.h"
+#include "node/testing.h"
 
 namespace trainyard::node {
 namespace {
 
-json::object parse(std::string_view text) { return json::parse({text.data(), text.size()}).as_object(); }
-Object object(std::string_view text) { return std::make_shared<const json::object>(parse(text)); }
+using testing::object;
+using testing::parse;
 
 TEST(HostsFor, AnswersLikeAClustersDns) {
   std::vector<NamedPod> pods{

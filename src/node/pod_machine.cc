@@ -461,7 +461,9 @@ void PodMachine::on_start_failed(const std::string& name, std::string reason, st
 }
 
 void PodMachine::evict(std::string reason, std::string message) {
-  if (!ending_) ending_ = {std::move(reason), std::move(message)};
+  if (ending_) return;
+  if (reason == "Evicted") events_.push_back({true, reason, message});
+  ending_ = {std::move(reason), std::move(message)};
 }
 
 void PodMachine::on_check(const std::string& name, int attempt, CheckKind kind, bool ok,

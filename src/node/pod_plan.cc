@@ -4,6 +4,8 @@
 
 #include "kube/access.h"
 #include "kube/meta.h"
+#include "kube/pod_requests.h"
+#include "kube/texts.h"
 
 namespace trainyard::node {
 
@@ -12,16 +14,6 @@ using kube::text_at;
 namespace {
 
 constexpr std::string_view kGpuResource = "nvidia.com/gpu";
-
-std::vector<std::string> texts_of(const json::object& from, std::string_view key) {
-  std::vector<std::string> out;
-  const json::array* list = kube::array_at(from, {key});
-  if (list == nullptr) return out;
-  for (const json::value& entry : *list) {
-    if (entry.is_string()) out.emplace_back(kube::view(entry.get_string()));
-  }
-  return out;
-}
 
 std::optional<kube::Quantity> amount_of(const json::object& container, std::string_view kind,
                                         std::string_view resource) {
@@ -38,14 +30,6 @@ std::optional<kube::Quantity> request_of(const json::object& container, std::str
   return amount ? amount : amount_of(container, "limits", resource);
 }
 
-Requests requests_of_container(const json::object& container) {
-  Requests out;
-  out.cpu_millis = request_of(container, "cpu").value_or(kube::Quantity()).value_milli();
-  out.memory_bytes = request_of(container, "memory").value_or(kube::Quantity()).value();
-  out.gpus = request_of(container, kGpuResource).value_or(kube::Quantity()).value();
-  return out;
-}
-
 // The container's own setting, else the pod's.
 std::optional<int64_t> security_int(const json::object& pod, const json::object& container,
                                     std::string_view key) {
@@ -53,9 +37,21 @@ std::optional<int64_t> security_int(const json::object& pod, const json::object&
   return own ? own : kube::int_at(pod, {"spec", "securityContext", key});
 }
 
+// Groups of every process of the pod.
+std::vector<int64_t> more_groups_of(const json::object& pod) {
+  std::vector<int64_t> groups;
+  const json::array* listed = kube::array_at(pod, {"spec", "securityContext", "supplementalGroups"});
+  for (size_t i = 0; listed != nullptr && i < listed->size(); ++i) {
+    if (std::optional<int64_t> group = kube::as_whole((*listed)[i])) groups.push_back(*group);
+  }
+  if (std::optional<int64_t> group = fs_group_of(pod)) groups.push_back(*group);
+  return groups;
+}
+
 Result<Done> take_security(const json::object& pod, const json::object& container, ContainerPlan& plan) {
   plan.run_as_user = security_int(pod, container, "runAsUser");
   plan.run_as_group = security_int(pod, container, "runAsGroup");
+  plan.more_groups = more_groups_of(pod);
   plan.read_only_root =
       kube::bool_at(container, {"securityContext", "readOnlyRootFilesystem"}).value_or(false);
   plan.privileged = kube::bool_at(container, {"securityContext", "privileged"}).value_or(false);
@@ -194,25 +190,30 @@ Result<ContainerWish> plan_container(const json::object& pod, const json::object
   std::map<std::string, std::string> values(env->begin(), env->end());
   if (!values.contains("HOSTNAME")) plan.env.emplace_back("HOSTNAME", plan_pod(pod).hostname);
   plan.env.insert(plan.env.end(), env->begin(), env->end());
-  std::vector<std::string> command = texts_of(container, "command");
+  std::vector<std::string> command = kube::texts_at(container, {"command"});
   plan.argv_is_args_only = command.empty();
   for (const std::string& word : command) plan.argv.push_back(expand(word, values));
-  for (const std::string& word : texts_of(container, "args")) plan.argv.push_back(expand(word, values));
+  for (const std::string& word : kube::texts_at(container, {"args"}))
+    plan.argv.push_back(expand(word, values));
   plan.working_dir = text_at(container, {"workingDir"});
   Result<Done> secure = take_security(pod, container, plan);
   if (!secure.ok()) return secure.error();
   if (auto cpu = amount_of(container, "limits", "cpu")) plan.limits.cpu_millis = cpu->value_milli();
   if (auto memory = amount_of(container, "limits", "memory")) plan.limits.memory_bytes = memory->value();
-  plan.limits.cpu_request_millis = requests_of_container(container).cpu_millis;
+  plan.limits.cpu_request_millis = request_of(container, "cpu").value_or(kube::Quantity()).value_milli();
   plan.tty = kube::bool_at(container, {"tty"}).value_or(false);
   plan.stdin_open = kube::bool_at(container, {"stdin"}).value_or(false);
-  wish.gpus = static_cast<int>(requests_of_container(container).gpus);
+  wish.gpus = static_cast<int>(request_of(container, kGpuResource).value_or(kube::Quantity()).value());
   wish.termination_path = text_at(container, {"terminationMessagePath"});
   if (wish.termination_path.empty()) wish.termination_path = "/dev/termination-log";
   Result<std::vector<MountWish>> mounts = plan_mounts(container, *env);
   if (!mounts.ok()) return mounts.error();
   wish.mounts = *mounts;
   return wish;
+}
+
+std::optional<int64_t> fs_group_of(const json::object& pod) {
+  return kube::int_at(pod, {"spec", "securityContext", "fsGroup"});
 }
 
 std::string_view qos_class_of(const json::object& pod) {
@@ -233,20 +234,8 @@ std::string_view qos_class_of(const json::object& pod) {
 }
 
 Requests requests_of(const json::object& pod) {
-  Requests sum;
-  for (const json::object* container : containers_of(pod, false)) {
-    Requests own = requests_of_container(*container);
-    sum.cpu_millis += own.cpu_millis;
-    sum.memory_bytes += own.memory_bytes;
-    sum.gpus += own.gpus;
-  }
-  for (const json::object* container : containers_of(pod, true)) {
-    Requests own = requests_of_container(*container);
-    sum.cpu_millis = std::max(sum.cpu_millis, own.cpu_millis);
-    sum.memory_bytes = std::max(sum.memory_bytes, own.memory_bytes);
-    sum.gpus = std::max(sum.gpus, own.gpus);
-  }
-  return sum;
+  kube::Requests wanted = kube::requests_of(pod);
+  return {wanted["cpu"], wanted["memory"], wanted[std::string(kGpuResource)]};
 }
 
 std::string lacking(const Requests& wanted, const Requests& used, const Requests& capacity) {

@@ -2,6 +2,7 @@
 // machine are not decided here: see volumes.h and log_files.h.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,10 +46,13 @@ const json::object* find_container(const json::object& pod, std::string_view nam
 // spec.initContainers or spec.containers, in order.
 std::vector<const json::object*> containers_of(const json::object& pod, bool init);
 
+// The group that the pod's volumes belong to.
+std::optional<int64_t> fs_group_of(const json::object& pod);
+
 // Guaranteed, Burstable or BestEffort.
 std::string_view qos_class_of(const json::object& pod);
 
-// What the node counts: the larger of the containers' sum and each init container.
+// What the node counts of what a pod asks for.
 struct Requests {
   int64_t cpu_millis = 0;
   int64_t memory_bytes = 0;

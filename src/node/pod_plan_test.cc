@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "kube/json.h"
+#include "node/testing.h"
 
 namespace trainyard::node {
 namespace {
 
-json::object parse(std::string_view text) { return json::parse({text.data(), text.size()}).as_object(); }
-Object object(std::string_view text) { return std::make_shared<const json::object>(parse(text)); }
+using testing::object;
+using testing::parse;
 
 json::object pod_with(std::string_view container, std::string_view more = "") {
   return parse(fmt::format(R"j({{"metadata":{{"name":"p","namespace":"ns","uid":"u"}},
@@ -43,7 +44,7 @@ TEST(PlanContainer, LimitsSecurityAndTheRest) {
       R"j({"name":"a","image":"tf:2","workingDir":"/w","tty":true,"stdin":true,
       "resources":{"limits":{"cpu":"1500m","memory":"2Gi","nvidia.com/gpu":2},"requests":{"cpu":"250m"}},
       "securityContext":{"runAsUser":1000,"readOnlyRootFilesystem":true}})j",
-      R"j(,"securityContext":{"runAsUser":5,"runAsGroup":6},"hostname":"h")j");
+      R"j(,"securityContext":{"runAsUser":5,"runAsGroup":6,"fsGroup":7,"supplementalGroups":[8]},"hostname":"h")j");
   Result<ContainerWish> wish = plan_container(pod, *find_container(pod, "a"), {});
   ASSERT_TRUE(wish.ok());
   EXPECT_EQ(wish->plan.limits.cpu_millis, 1500);
@@ -51,6 +52,7 @@ TEST(PlanContainer, LimitsSecurityAndTheRest) {
   EXPECT_EQ(wish->plan.limits.cpu_request_millis, 250);
   EXPECT_EQ(wish->plan.run_as_user, 1000);
   EXPECT_EQ(wish->plan.run_as_group, 6);
+  EXPECT_EQ(wish->plan.more_groups, (std::vector<int64_t>{8, 7}));
   EXPECT_TRUE(wish->plan.read_only_root);
   EXPECT_TRUE(wish->plan.tty);
   EXPECT_EQ(wish->plan.working_dir, "/w");

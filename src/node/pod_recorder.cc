@@ -19,8 +19,10 @@ void PodRecorder::tell(client::Client& client, const json::object& pod, const Po
   }
   constexpr size_t kNameMax = 230;
   kube::NewEvent told;
-  told.name = fmt::format("{}.{:016x}", kube::name_of(pod).substr(0, kNameMax),
-                          fnv1a(uid + event.reason + event.message) ^ static_cast<uint64_t>(now.ms));
+  // A list is sorted by name: the time and the turn keep events in the order they were told.
+  told.name = fmt::format("{}.{:011x}{:03x}{:02x}", kube::name_of(pod).substr(0, kNameMax),
+                          static_cast<uint64_t>(now.ms), turns_++ % 0x1000,
+                          fnv1a(uid + event.reason + event.message) % 0x100);
   told.ns = ns;
   told.involved = kube::involved_object(pod);
   told.type = event.warning ? kube::EventType::kWarning : kube::EventType::kNormal;

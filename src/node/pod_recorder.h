@@ -27,6 +27,7 @@ class PodRecorder {
     int count = 0;
   };
   std::string node_name_;
+  uint64_t turns_ = 0;
   std::map<std::tuple<std::string, std::string, std::string>, Told> told_;  // uid, reason, message
 };
 

@@ -17,7 +17,7 @@ namespace trainyard::node {
 
 namespace {
 
-constexpr const char* kPodFile = "pod.json";
+constexpr const char* kProcessPodFile = "pod.json";
 constexpr const char* kPodIp = "127.0.0.1";
 // Where the svc plugin of a Volcano job puts the names of its tasks.
 constexpr std::string_view kVolcanoHosts = "/etc/volcano";
@@ -140,6 +140,8 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
     if (plan.limits.memory_bytes) say(fmt::format("container {}: the memory limit is not enforced", name));
     if (plan.limits.cpu_millis) say(fmt::format("container {}: the CPU limit is not enforced", name));
     if (plan.read_only_root) say(fmt::format("container {}: the root file system is writable", name));
+    if (!plan.more_groups.empty() && plan.run_as_user)
+      say(fmt::format("container {}: fsGroup and supplementalGroups are not given to it", name));
     if (plan.run_as_user && ::geteuid() != 0 && *plan.run_as_user != static_cast<int64_t>(::geteuid())) {
       say(fmt::format("container {}: runs as this user, not as user {}", name, *plan.run_as_user));
     }
@@ -149,11 +151,11 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
 
 Result<std::string> ProcessRuntime::prepare(const PodPlan& pod) {
   std::filesystem::path folder = options_.data_dir / "pods" / pod.uid;
-  if (std::filesystem::exists(folder / kPodFile)) return std::string(kPodIp);
+  if (std::filesystem::exists(folder / kProcessPodFile)) return std::string(kPodIp);
   Result<Done> made = make_folders(folder);
   if (!made.ok()) return made.error();
   json::object about{{"namespace", pod.ns}, {"name", pod.name}};
-  Result<Done> written = write_soon(folder / kPodFile, json::serialize(about));
+  Result<Done> written = write_soon(folder / kProcessPodFile, json::serialize(about));
   if (!written.ok()) return written.error();
   return std::string(kPodIp);
 }
@@ -164,7 +166,7 @@ Result<Done> ProcessRuntime::set_hosts(const std::string&, const std::map<std::s
 }
 
 std::string ProcessRuntime::namespace_of(const std::string& pod_uid) const {
-  Result<std::string> text = read_whole(options_.data_dir / "pods" / pod_uid / kPodFile);
+  Result<std::string> text = read_whole(options_.data_dir / "pods" / pod_uid / kProcessPodFile);
   if (!text.ok()) return "";
   boost::system::error_code error;
   json::value about = json::parse(*text, error);
@@ -250,7 +252,7 @@ Result<Done> ProcessRuntime::destroy(const std::string& pod_uid) {
     if (!written.ok()) return written;
   }
   std::error_code error;
-  std::filesystem::remove(options_.data_dir / "pods" / pod_uid / kPodFile, error);
+  std::filesystem::remove(options_.data_dir / "pods" / pod_uid / kProcessPodFile, error);
   return Done{};
 }
 
@@ -259,7 +261,7 @@ std::vector<std::string> ProcessRuntime::pods() {
   std::error_code error;
   for (std::filesystem::directory_iterator it(options_.data_dir / "pods", error), end; !error && it != end;
        it.increment(error)) {
-    if (std::filesystem::exists(it->path() / kPodFile)) uids.push_back(it->path().filename());
+    if (std::filesystem::exists(it->path() / kProcessPodFile)) uids.push_back(it->path().filename());
   }
   std::sort(uids.begin(), uids.end());
   return uids;

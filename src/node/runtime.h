@@ -71,6 +71,7 @@ struct ContainerPlan {
   Limits limits;
   std::optional<int64_t> run_as_user;
   std::optional<int64_t> run_as_group;
+  std::vector<int64_t> more_groups;  // beside those that the image gives its user
   bool read_only_root = false;
   bool privileged = false;
   std::vector<int> gpus;  // of this machine

@@ -29,7 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPodFile = "pod.json";
+constexpr const char* kSandboxPodFile = "pod.json";
+constexpr const char* kWholeFile = "whole";  // there once everything else of the pod is
 constexpr size_t kSocketPathMax = 107;
 constexpr int kStartPatienceMs = 500;
 
@@ -152,7 +153,7 @@ void SandboxRuntime::load_pods() {
     std::string uid = it->path().filename();
     Pod pod;
     pod.plan.uid = uid;
-    Result<std::string> text = read_whole(it->path() / kPodFile);
+    Result<std::string> text = read_whole(it->path() / kSandboxPodFile);
     boost::system::error_code bad;
     json::value value = text.ok() ? json::parse(kube::jview(*text), bad) : json::value();
     if (value.is_object()) pod.plan = pod_from(value.get_object());
@@ -238,11 +239,11 @@ Result<Done> SandboxRuntime::make_pod_files(const PodPlan& pod, const std::strin
 Result<std::string> SandboxRuntime::prepare(const PodPlan& pod) {
   if (auto found = pods_.find(pod.uid); found != pods_.end() && !found->second.ip.empty()) {
     NamespaceFiles files = namespace_files(pod_folder(pod.uid) / "ns");
-    if (is_namespace(files.ipc)) return found->second.ip;
+    if (is_namespace(files.ipc) && fs::exists(pod_folder(pod.uid) / kWholeFile)) return found->second.ip;
   }
   fs::path folder = pod_folder(pod.uid);
   if (Result<Done> made = make_folders(folder); !made.ok()) return made.error();
-  Result<Done> noted = write_soon(folder / kPodFile, json::serialize(to_json(pod)));
+  Result<Done> noted = write_soon(folder / kSandboxPodFile, json::serialize(to_json(pod)));
   if (!noted.ok()) return noted.error();
   Pod& kept = pods_[pod.uid];
   kept.plan = pod;
@@ -252,6 +253,7 @@ Result<std::string> SandboxRuntime::prepare(const PodPlan& pod) {
   if (!pod.host_network) ip = network_->attach(pod.uid, namespace_files(folder / "ns").network);
   if (!ip.ok()) return ip.error();
   if (Result<Done> files = make_pod_files(pod, *ip); !files.ok()) return files.error();
+  if (Result<Done> whole = write_soon(folder / kWholeFile, ""); !whole.ok()) return whole.error();
   kept.ip = *ip;
   return *ip;
 }
@@ -348,6 +350,7 @@ Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& pl
     config.user.clear();
     wanted.run_as_user.reset();
     wanted.run_as_group.reset();
+    wanted.more_groups.clear();
   }
   if (Result<std::vector<std::string>> argv = command_line(wanted, config); !argv.ok()) return argv.error();
   if (Result<Done> mounted = mount_memory_volumes(plan); !mounted.ok()) return mounted;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 
 #include <fstream>
@@ -21,11 +22,7 @@ namespace fs = std::filesystem;
 using testing::eventually;
 using testing::shell;
 using testing::TempFolder;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
+using testing::text_of;
 
 // Everything that a plane with this data folder has on this machine outside of the folder.
 std::vector<std::string> traces(const fs::path& data_dir, const Cgroups& cgroups) {
@@ -494,6 +491,22 @@ TEST_F(SandboxTest, AHalfMadePodIsTakenAway) {
   open();
   EXPECT_EQ(runtime_->pods(), (std::vector<std::string>{"p1"}));
   EXPECT_TRUE(runtime_->destroy("p1").ok());
+}
+
+// The plane was killed after the namespaces and the address, before the files.
+TEST_F(SandboxTest, AHalfPreparedPodIsMadeWhole) {
+  std::string ip = prepare("p1");
+  fs::path folder = folder_.path() / "sandbox" / "pods" / "p1";
+  fs::remove(folder / "whole");
+  fs::remove(folder / "hosts");
+  ASSERT_EQ(::umount((folder / "shm").c_str()), 0);
+  fs::remove(folder / "shm");
+  open();
+  EXPECT_EQ(prepare("p1"), ip);
+  ContainerPlan of = plan({"p1", "c", 0}, "touch /dev/shm/x && grep -q localhost /etc/hosts");
+  start(of);
+  ASSERT_TRUE(wait_for_end(of.id));
+  EXPECT_EQ(status(of.id).exit_code, 0);
 }
 
 TEST_F(SandboxTest, SaysWhatItCannotHonour) {

@@ -12,7 +12,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/fd.h"
+#include "node/pipe.h"
 
 extern char** environ;
 
@@ -20,17 +20,6 @@ namespace trainyard::node {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  return {Fd(ends[0]), Fd(ends[1])};
-}
 
 // The child gets an empty standard input, the pipes, and the signals as they are by default.
 int spawn(const std::vector<std::string>& argv, bool own_group, int out, int err, pid_t& pid) {
@@ -101,18 +90,18 @@ bool collect(Pipe& out, Pipe& err, const ToolOptions& options, ToolEnd& end) {
 
 ToolEnd run_tool(const std::vector<std::string>& argv, const ToolOptions& options) {
   ToolEnd end;
-  Pipe out = make_pipe();
-  Pipe err = make_pipe();
+  std::optional<Pipe> out = make_pipe();
+  std::optional<Pipe> err = make_pipe();
   pid_t pid = -1;
-  if (!out.read.valid() || !err.read.valid()) {
+  if (!out || !err) {
     return {127, "", fmt::format("{}: {}", argv.front(), ::strerror(errno)), false};
   }
-  if (int failure = spawn(argv, options.own_group, out.write.get(), err.write.get(), pid); failure != 0) {
+  if (int failure = spawn(argv, options.own_group, out->write.get(), err->write.get(), pid); failure != 0) {
     return {127, "", fmt::format("{}: {}", argv.front(), ::strerror(failure)), false};
   }
-  out.write.reset();
-  err.write.reset();
-  if (!collect(out, err, options, end)) {
+  out->write.reset();
+  err->write.reset();
+  if (!collect(*out, *err, options, end)) {
     end.timed_out = true;
     ::kill(options.own_group ? -pid : pid, SIGKILL);
   }

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using testing::eventually;
 using testing::shell;
 using testing::TempFolder;
+using testing::text_of;
 
 constexpr int kFine = 0;
 constexpr int kWrong = 1;
@@ -29,11 +30,6 @@ TEST(SandboxUser, KnowsWhetherItHasAllUsers) {
   EXPECT_FALSE(maps_all_users("         0       1000          1\n"));
   EXPECT_FALSE(maps_all_users("         0     100000      65536\n"));
   EXPECT_FALSE(maps_all_users(""));
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 // Runs `story` as nobody; it says what is wrong in the file `words`.
@@ -96,7 +92,7 @@ int open_yard(Yard& yard, std::ostream& words) {
   return kFine;
 }
 
-constexpr const char* kServe =
+constexpr const char* kServeOnce =
     "import socket\n"
     "s = socket.socket(); s.bind(('0.0.0.0', 2222)); s.listen(); print('listening', flush=True)\n"
     "c, a = s.accept(); c.sendall(b'hello from ' + socket.gethostname().encode())\n";
@@ -105,7 +101,7 @@ constexpr const char* kServe =
 int first_life(Yard& yard, std::ostream& words) {
   if (int end = open_yard(yard, words); end != kFine) return end;
   ContainerPlan server = shell(yard.data, {"p1", "server", 0}, "");
-  server.argv = {"python3", "-c", kServe};
+  server.argv = {"python3", "-c", kServeOnce};
   Result<std::string> ip = yard.runtime->prepare({"p1", "ns", "p1", "p1", false, {}});
   if (!ip.ok()) return words << ip.error().message, kWrong;
   if (Result<Done> started = yard.runtime->start(server); !started.ok()) {

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <variant>
 
+#include "node/pipe.h"
+
 namespace trainyard::node {
 
 namespace {
@@ -25,17 +27,6 @@ struct Report {
   Stage stage = Stage::kExec;
   int error = 0;
 };
-
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-std::optional<Pipe> make_pipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return std::nullopt;
-  return Pipe{Fd(fds[0]), Fd(fds[1])};
-}
 
 struct Streams {
   Fd in, out, err;  // the child's ends

@@ -2,26 +2,11 @@
 
 #include "kube/access.h"
 #include "kube/json.h"
+#include "kube/texts.h"
 
 namespace trainyard::node {
 
 namespace {
-
-json::array to_array(const std::vector<std::string>& texts) {
-  json::array out;
-  for (const std::string& text : texts) out.emplace_back(text);
-  return out;
-}
-
-std::vector<std::string> texts_at(const json::object& from, std::string_view key) {
-  std::vector<std::string> out;
-  const json::array* list = kube::array_at(from, {key});
-  if (list == nullptr) return out;
-  for (const json::value& entry : *list) {
-    if (entry.is_string()) out.emplace_back(kube::view(entry.get_string()));
-  }
-  return out;
-}
 
 Result<json::object> read_object(std::string_view text, std::string_view what) {
   boost::system::error_code error;
@@ -41,12 +26,12 @@ Time time_at(const json::object& from, std::string_view key) {
 std::string to_text(const ShimPlan& plan) {
   json::array env;
   for (const auto& [name, value] : plan.env) env.push_back(json::array{name, value});
-  json::object out{{"argv", to_array(plan.argv)},
+  json::object out{{"argv", kube::to_array(plan.argv)},
                    {"env", std::move(env)},
                    {"cwd", plan.cwd},
                    {"containerPidFile", plan.container_pid_file},
-                   {"afterArgv", to_array(plan.after_argv)},
-                   {"cgroupProcs", to_array(plan.cgroup_procs)},
+                   {"afterArgv", kube::to_array(plan.after_argv)},
+                   {"cgroupProcs", kube::to_array(plan.cgroup_procs)},
                    {"logFile", plan.log_file},
                    {"logBytesMax", plan.log_bytes_max},
                    {"logFilesMax", plan.log_files_max},
@@ -79,7 +64,7 @@ Result<ShimPlan> read_shim_plan(std::string_view text) {
   if (!read.ok()) return read.error();
   const json::object& from = *read;
   ShimPlan plan;
-  plan.argv = texts_at(from, "argv");
+  plan.argv = kube::texts_at(from, {"argv"});
   if (plan.argv.empty()) return Error{ErrorKind::kInvalid, "a shim's plan: no argv"};
   if (const json::array* env = kube::array_at(from, {"env"})) {
     for (const json::value& entry : *env) {
@@ -93,8 +78,8 @@ Result<ShimPlan> read_shim_plan(std::string_view text) {
   plan.uid = kube::int_at(from, {"uid"});
   plan.gid = kube::int_at(from, {"gid"});
   plan.container_pid_file = kube::text_at(from, {"containerPidFile"});
-  plan.after_argv = texts_at(from, "afterArgv");
-  plan.cgroup_procs = texts_at(from, "cgroupProcs");
+  plan.after_argv = kube::texts_at(from, {"afterArgv"});
+  plan.cgroup_procs = kube::texts_at(from, {"cgroupProcs"});
   plan.log_file = kube::text_at(from, {"logFile"});
   plan.log_bytes_max = kube::int_at(from, {"logBytesMax"}).value_or(kLogBytesMax);
   plan.log_files_max = static_cast<int>(kube::int_at(from, {"logFilesMax"}).value_or(kLogFilesMax));

@@ -7,10 +7,13 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "client/client.h"
+#include "kube/access.h"
 #include "node/process_runtime.h"
 #include "node/runtime.h"
 
@@ -36,6 +39,16 @@ class TempFolder {
  private:
   std::filesystem::path path_;
 };
+
+inline std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+inline json::object parse(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
+inline client::Object object(std::string_view text) {
+  return std::make_shared<const json::object>(parse(text));
+}
 
 // Whether it came true in time; looked at again whenever `fd` is readable, and now and then.
 inline bool eventually(const std::function<bool()>& is_true, int fd = -1) {

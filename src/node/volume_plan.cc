@@ -11,10 +11,10 @@ using kube::text_at;
 
 namespace {
 
-Error invalid(std::string words) { return Error{ErrorKind::kInvalid, std::move(words)}; }
+Error bad_volume(std::string words) { return Error{ErrorKind::kInvalid, std::move(words)}; }
 
 Error set_up_failed(std::string_view volume, const std::string& words) {
-  return invalid(fmt::format("MountVolume.SetUp failed for volume \"{}\" : {}", volume, words));
+  return bad_volume(fmt::format("MountVolume.SetUp failed for volume \"{}\" : {}", volume, words));
 }
 
 class FilePlanner {
@@ -35,7 +35,7 @@ class FilePlanner {
  private:
   Result<Done> add_file(std::string_view path, std::string content, unsigned mode) {
     std::optional<std::string> clean = clean_relative(path);
-    if (!clean || clean->empty()) return invalid(fmt::format("invalid path \"{}\"", path));
+    if (!clean || clean->empty()) return bad_volume(fmt::format("invalid path \"{}\"", path));
     std::erase_if(files, [&](const VolumeFile& file) { return file.path == *clean; });
     files.push_back({*clean, std::move(content), mode});
     return Done{};
@@ -49,7 +49,7 @@ class FilePlanner {
     auto found = known.find(name);
     if (found == known.end() || found->second == nullptr) {
       if (optional) return Done{};
-      return invalid(fmt::format("{} \"{}\" not found", is_secret ? "secret" : "configmap", name));
+      return bad_volume(fmt::format("{} \"{}\" not found", is_secret ? "secret" : "configmap", name));
     }
     Result<std::map<std::string, std::string>> contents = contents_of(found->second, is_secret);
     if (!contents.ok()) return contents.error();
@@ -67,8 +67,8 @@ class FilePlanner {
       auto value = contents->find(std::string(text_at(item, {"key"})));
       if (value == contents->end()) {
         if (optional) continue;
-        return invalid(fmt::format("references non-existent {} key: {}", is_secret ? "secret" : "config",
-                                   text_at(item, {"key"})));
+        return bad_volume(fmt::format("references non-existent {} key: {}", is_secret ? "secret" : "config",
+                                      text_at(item, {"key"})));
       }
       unsigned own = static_cast<unsigned>(kube::int_at(item, {"mode"}).value_or(mode));
       Result<Done> added = add_file(text_at(item, {"path"}), value->second, own);
@@ -207,13 +207,13 @@ Result<std::vector<MountWish>> plan_mounts(const json::object& container, const 
     wish.volume = text_at(mount, {"name"});
     std::string_view target = text_at(mount, {"mountPath"});
     std::optional<std::string> clean = clean_relative(target.starts_with('/') ? target.substr(1) : target);
-    if (!clean) return invalid(fmt::format("invalid mountPath \"{}\"", target));
+    if (!clean) return bad_volume(fmt::format("invalid mountPath \"{}\"", target));
     wish.target = "/" + *clean;
     std::string expression(text_at(mount, {"subPathExpr"}));
     std::string wanted =
         expression.empty() ? std::string(text_at(mount, {"subPath"})) : expand(expression, values);
     std::optional<std::string> sub_path = clean_relative(wanted);
-    if (!sub_path) return invalid(fmt::format("subPath \"{}\" must not leave its volume", wanted));
+    if (!sub_path) return bad_volume(fmt::format("subPath \"{}\" must not leave its volume", wanted));
     wish.sub_path = *sub_path;
     wish.read_only = kube::bool_at(mount, {"readOnly"}).value_or(false);
     wishes.push_back(std::move(wish));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 
 #include "base/fd.h"
 #include "base/match.h"
@@ -47,16 +48,84 @@ std::string check_host_path(const HostVolume& host) {
   return "";
 }
 
+constexpr std::string_view kDataLink = "..data";
+
+// A link put where another, or an older file, may be.
+Result<Done> put_link(const std::filesystem::path& to, const std::filesystem::path& at) {
+  std::error_code error;
+  if (std::filesystem::read_symlink(at, error) == to && !error) return Done{};
+  std::filesystem::path fresh = at;
+  fresh += "~";
+  std::filesystem::remove(fresh, error);
+  std::filesystem::create_symlink(to, fresh, error);
+  if (!error && std::filesystem::is_directory(std::filesystem::symlink_status(at)))
+    std::filesystem::remove_all(at, error);
+  if (!error) std::filesystem::rename(fresh, at, error);
+  if (error) return error_of(error.value(), "link", at.native());
+  return Done{};
+}
+
+// The names at the top of the volume.
+std::set<std::string> top_names(const FileVolume& volume) {
+  std::set<std::string> names;
+  for (const VolumeFile& file : volume.files) names.insert(file.path.substr(0, file.path.find('/')));
+  return names;
+}
+
 Result<Done> write_files(const std::filesystem::path& folder, const FileVolume& volume) {
   Result<Done> made = make_folders(folder);
   if (!made.ok()) return made;
+  std::error_code error;
+  std::filesystem::path before = std::filesystem::read_symlink(folder / kDataLink, error);
+  std::filesystem::path fresh = before == "..0" ? "..1" : "..0";
+  std::filesystem::remove_all(folder / fresh, error);
+  made = make_folders(folder / fresh);
   for (const VolumeFile& file : volume.files) {
-    std::filesystem::path path = folder / file.path;
-    made = make_folders(path.parent_path());
+    std::filesystem::path path = folder / fresh / file.path;
+    if (made.ok()) made = make_folders(path.parent_path());
     if (made.ok()) made = write_soon(path, file.content, file.mode);
-    if (!made.ok()) return made;
+  }
+  if (made.ok()) made = put_link(fresh, folder / kDataLink);
+  std::set<std::string> names = top_names(volume);
+  for (const std::string& name : names) {
+    if (made.ok()) made = put_link(std::filesystem::path(kDataLink) / name, folder / name);
+  }
+  if (!made.ok()) return made;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename();
+    bool ours = name == kDataLink || name == fresh || names.contains(name);
+    std::error_code ignored;
+    if (!ours) std::filesystem::remove_all(it->path(), ignored);
   }
   return Done{};
+}
+
+// Everything below the folder belongs to the group, which may read and write it; what is
+// made there later belongs to it too. Where groups cannot be given away (an ordinary user's
+// plane) every container runs as the owner of the folder anyway.
+Result<Done> give_to_group(const std::filesystem::path& folder, int64_t group) {
+  auto give = [&](const std::filesystem::path& path) -> Result<Done> {
+    struct stat about {};
+    if (::lstat(path.c_str(), &about) != 0) return Done{};
+    if (::lchown(path.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(group)) != 0) {
+      if (errno == EPERM || errno == EINVAL) return Done{};
+      return error_of(errno, "give to the group", path.native());
+    }
+    if (S_ISLNK(about.st_mode)) return Done{};
+    mode_t more = S_ISDIR(about.st_mode)
+                      ? 02770
+                      : (about.st_mode & 0400 ? 0040 : 0) | (about.st_mode & 0200 ? 0020 : 0);
+    if (::chmod(path.c_str(), (about.st_mode | more) & 07777) != 0)
+      return error_of(errno, "open to the group", path.native());
+    return Done{};
+  };
+  Result<Done> given = give(folder);
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end;
+       !error && it != end && given.ok(); it.increment(error)) {
+    given = give(it->path());
+  }
+  return given;
 }
 
 // For kernels without openat2: part by part, and no link is followed at all.
@@ -141,7 +210,7 @@ std::filesystem::path Volumes::folder_of(const std::string& ns, const std::strin
 }
 
 Result<Done> Volumes::set_up(const std::string& ns, const std::string& pod_uid,
-                             const std::vector<VolumePlan>& volumes) const {
+                             const std::vector<VolumePlan>& volumes, std::optional<int64_t> group) const {
   for (const VolumePlan& volume : volumes) {
     std::filesystem::path folder = folder_of(ns, pod_uid, volume);
     auto make_open = [&]() -> Result<Done> {
@@ -163,9 +232,24 @@ Result<Done> Volumes::set_up(const std::string& ns, const std::string& pod_uid,
                        [&](const FileVolume& files) -> Result<Done> { return write_files(folder, files); },
                    },
                    volume.kind);
+    bool of_host = std::holds_alternative<HostVolume>(volume.kind);
+    if (done.ok() && group && !of_host) done = give_to_group(folder, *group);
     if (!done.ok()) return set_up_failed(volume.name, done.error().message);
   }
   return Done{};
+}
+
+int64_t Volumes::bytes_of(const std::string& pod_uid, const std::string& volume) const {
+  int64_t bytes = 0;
+  std::error_code error;
+  std::filesystem::path folder = data_dir_ / "pods" / pod_uid / "volumes" / volume;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    struct stat about {};
+    // What it takes on the disk: holes take nothing.
+    if (::lstat(it->path().c_str(), &about) == 0) bytes += int64_t{about.st_blocks} * 512;
+  }
+  return bytes;
 }
 
 Result<std::vector<Mount>> Volumes::mounts(const std::string& ns, const std::string& pod_uid,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "node/files.h"
 #include "node/testing.h"
@@ -66,6 +67,49 @@ TEST_F(VolumesTest, MakesFoldersAndFiles) {
   volumes_.tear_down("u");
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "pods/u"));
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "volumes/ns/data"));
+}
+
+TEST_F(VolumesTest, FilesAreReplacedAllAtOnce) {
+  auto set_up = [&](std::vector<VolumeFile> files) {
+    return volumes_.set_up("ns", "u", {{"c", FileVolume{std::move(files)}}}).ok();
+  };
+  std::filesystem::path own = folder_.path() / "pods/u/volumes/c";
+  ASSERT_TRUE(set_up({{"a", "1", 0644}, {"d/x", "1", 0644}, {"old", "1", 0644}}));
+  EXPECT_EQ(std::filesystem::read_symlink(own / "a"), "..data/a");
+  EXPECT_EQ(std::filesystem::read_symlink(own / "d"), "..data/d");
+  std::filesystem::path first = std::filesystem::read_symlink(own / "..data");
+  ASSERT_TRUE(set_up({{"a", "2", 0644}, {"d/x", "2", 0644}, {"new", "2", 0644}}));
+  EXPECT_NE(std::filesystem::read_symlink(own / "..data"), first);
+  EXPECT_FALSE(std::filesystem::exists(own / first)) << "what was before is cleared away";
+  for (const char* name : {"a", "d/x", "new"}) EXPECT_EQ(*read_whole(own / name), "2") << name;
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(own / "old")));
+  // What an earlier release left as plain files is taken over.
+  std::filesystem::remove_all(own);
+  std::filesystem::create_directories(own / "d");
+  ASSERT_TRUE(write_whole(own / "a", "0").ok());
+  ASSERT_TRUE(set_up({{"a", "3", 0644}, {"d/x", "3", 0644}}));
+  EXPECT_EQ(*read_whole(own / "a"), "3");
+  EXPECT_EQ(*read_whole(own / "d/x"), "3");
+}
+
+TEST_F(VolumesTest, BelongToTheGroupOfThePod) {
+  if (::geteuid() != 0) GTEST_SKIP() << "groups are given away by root alone";
+  std::vector<VolumePlan> plans{{"e", EmptyVolume{}}, {"s", FileVolume{{{"k", "K", 0400}}}}};
+  std::filesystem::path own = folder_.path() / "pods/u/volumes";
+  std::filesystem::create_directories(own / "e");
+  ASSERT_TRUE(write_whole(own / "e/f", "x", 0600).ok());
+  ASSERT_TRUE(volumes_.set_up("ns", "u", plans, 4711).ok());
+  struct stat about {};
+  ASSERT_EQ(::stat((own / "e").c_str(), &about), 0);
+  EXPECT_EQ(about.st_gid, 4711u);
+  EXPECT_EQ(about.st_mode & 02770, 02770u);
+  ASSERT_EQ(::stat((own / "e/f").c_str(), &about), 0);
+  EXPECT_EQ(about.st_gid, 4711u);
+  EXPECT_EQ(about.st_mode & 07777, 0660u);
+  ASSERT_EQ(::stat((own / "s/k").c_str(), &about), 0);
+  EXPECT_EQ(about.st_gid, 4711u);
+  EXPECT_EQ(about.st_mode & 07777, 0440u);
+  EXPECT_GT(volumes_.bytes_of("u", "e"), 0);
 }
 
 TEST_F(VolumesTest, HostPathsAreChecked) {

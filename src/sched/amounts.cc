@@ -29,10 +29,6 @@ bool any_positive(const Amounts& amounts) {
   return std::any_of(amounts.begin(), amounts.end(), [](int64_t amount) { return amount > 0; });
 }
 
-int64_t to_amount(std::string_view resource, const kube::Quantity& quantity) {
-  return resource == "cpu" ? quantity.value_milli() : quantity.value();
-}
-
 std::string amount_text(std::string_view resource, int64_t amount) {
   if (resource == "cpu") return kube::Quantity::of_milli(amount).to_string();
   bool bytes = resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/quantity.h"
+#include "kube/pod_requests.h"
 
 namespace trainyard::sched {
 
@@ -26,8 +26,8 @@ void add(Amounts& into, const Amounts& what, int64_t times = 1);
 bool fits_within(const Amounts& what, const Amounts& room);
 bool any_positive(const Amounts& amounts);
 
-// The unit a resource is counted in: a quantity as an amount, rounded up.
-int64_t to_amount(std::string_view resource, const kube::Quantity& quantity);
+// The unit a resource is counted in.
+using kube::to_amount;
 // For people and documents: "1500m", "4", "8Gi".
 std::string amount_text(std::string_view resource, int64_t amount);
 // With the name where people say it so: "4 cpu", "8Gi memory", "4 x nvidia.com/gpu".

@@ -4,27 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "kube/requirement.h"
 
 namespace trainyard::sched {
 namespace {
 
 using kube::SelectorOp;
-
-std::optional<int64_t> number(std::string_view text) {
-  int64_t out = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
-bool compares(const kube::Requirement& requirement, const std::string& value) {
-  std::optional<int64_t> left = number(value);
-  std::optional<int64_t> right =
-      requirement.values.empty() ? std::nullopt : number(requirement.values.front());
-  if (!left || !right) return false;
-  return requirement.op == SelectorOp::kGreaterThan ? *left > *right : *left < *right;
-}
 
 std::string requirement_text(const kube::Requirement& requirement) {
   std::string list = fmt::format("({})", fmt::join(requirement.values, ","));
@@ -54,25 +40,8 @@ std::string requirement_text(const kube::Requirement& requirement) {
 
 bool holds(const kube::Requirement& requirement, const Labels& labels) {
   auto found = labels.find(requirement.key);
-  bool there = found != labels.end();
-  bool listed = there && std::find(requirement.values.begin(), requirement.values.end(), found->second) !=
-                             requirement.values.end();
-  switch (requirement.op) {
-    case SelectorOp::kEquals:
-    case SelectorOp::kIn:
-      return listed;
-    case SelectorOp::kNotEquals:
-    case SelectorOp::kNotIn:
-      return !listed;
-    case SelectorOp::kExists:
-      return there;
-    case SelectorOp::kDoesNotExist:
-      return !there;
-    case SelectorOp::kGreaterThan:
-    case SelectorOp::kLessThan:
-      return there && compares(requirement, found->second);
-  }
-  return false;
+  if (found == labels.end()) return kube::holds(requirement, std::nullopt);
+  return kube::holds(requirement, found->second);
 }
 
 bool hold_all(const std::vector<kube::Requirement>& requirements, const Labels& labels) {

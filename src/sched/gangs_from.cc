@@ -20,6 +20,11 @@ bool is_ours(const PodSeen& pod, const FrontOptions& options) {
   return options.schedulers.empty() || options.schedulers.contains(pod.scheduler);
 }
 
+// Volcano's controller puts the names that quotas use beside those of nodes.
+bool is_quota_name(std::string_view name) {
+  return name.starts_with("count/") || name.starts_with("requests.") || name.starts_with("limits.");
+}
+
 // The number at the end of a pod's name, for an order that people expect.
 int64_t trailing_number(const std::string& name) {
   size_t at = name.find_last_not_of("0123456789");
@@ -250,6 +255,7 @@ GroupSeen see_group(const json::object& object) {
   GroupSeen out;
   out.group = kube::decode_pod_group(object);
   out.id = gang_id(out.group.group, out.group.ns, out.group.name);
+  std::erase_if(out.group.min_resources, [](const auto& entry) { return is_quota_name(entry.first); });
   std::string_view same = kube::annotation_of(object, kSameTopology);
   out.domain_required = !same.empty();
   out.domain_key = same.empty() ? kube::annotation_of(object, kPreferSameTopology) : same;
@@ -260,6 +266,7 @@ Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontO
   Assembly assembly(documents, shapes, options);
   GroupIndex index(documents.groups);
   std::vector<std::vector<const PodSeen*>> members(documents.groups.size());
+  std::vector<bool> others(documents.groups.size());  // has pods of another scheduler
   std::map<std::pair<std::string, std::string>, std::vector<const PodSeen*>> missing;
   Snapshot out;
   auto put = [&](Gang gang, int group, const std::vector<const PodSeen*>& pods) {
@@ -270,6 +277,7 @@ Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontO
   for (const PodSeen* pod : documents.pods) {
     int group = index.find(*pod);
     if (!is_ours(*pod, options)) {
+      if (group >= 0) others[static_cast<size_t>(group)] = true;
       if (!pod->node.empty() && !pod->ended) assembly.add_other(*pod);
     } else if (group >= 0) {
       members[static_cast<size_t>(group)].push_back(pod);
@@ -280,6 +288,9 @@ Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontO
     }
   }
   for (size_t g = 0; g < documents.groups.size(); ++g) {
+    bool left_alone =
+        others[g] || !(options.groups.empty() || options.groups.contains(documents.groups[g]->group.group));
+    if (members[g].empty() && left_alone) continue;
     put(gang_of_group(*documents.groups[g], members[g], documents, options, assembly), static_cast<int>(g),
         members[g]);
   }

@@ -99,6 +99,8 @@ struct Documents {
 
 struct FrontOptions {
   std::set<std::string> schedulers;  // the scheduler names that are ours; empty: all pods are
+  // The API groups whose PodGroups are ours while no pod says whose they are; empty: all.
+  std::set<std::string> groups;
   std::string default_queue = "default";
   bool overcommit_cpu = false;  // cpu requests are shares, not claims
 };

@@ -10,8 +10,7 @@ namespace trainyard::sched {
 namespace {
 
 using testing::kNow;
-
-json::object object(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
+using testing::object;
 
 // Documents that live as long as the test.
 struct Yard {
@@ -160,7 +159,7 @@ TEST(GangsFrom, WhatAGroupSays) {
     "metadata": {"name": "train", "namespace": "ns", "creationTimestamp": "2023-11-14T22:13:20Z",
                  "annotations": {"trainyard.dev/same-topology": "zone"}},
     "spec": {"minMember": 3, "minTaskMember": {"ps": 1, "worker": 2}, "queue": "q", "priorityClassName": "high",
-             "minResources": {"cpu": "3"}},
+             "minResources": {"cpu": "3", "count/pods": "3", "requests.cpu": "3", "limits.cpu": "3"}},
     "status": {"phase": "Pending"}})")};
   yard.classes = {object(R"({"metadata": {"name": "high"}, "value": 1000, "preemptionPolicy": "Never"})")};
   Snapshot snapshot = yard.snapshot();
@@ -269,6 +268,25 @@ TEST(GangsFrom, NodesAndVolumes) {
   Decisions decisions = schedule(snapshot.cluster, snapshot.gangs, {}, kNow);
   ASSERT_EQ(decisions.bindings.size(), 1u);
   EXPECT_EQ(decisions.bindings[0].node, "n2");
+}
+
+// Beside another scheduler: its groups are left alone, and so are those that nobody's pods name.
+TEST(GangsFrom, GroupsOfOtherSchedulersAreLeftAlone) {
+  Yard yard;
+  yard.groups = {object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+    "metadata": {"name": "train", "namespace": "ns"}, "spec": {"minMember": 1}})")};
+  EXPECT_EQ(yard.snapshot().gangs.size(), 1u) << "everything is ours";
+  yard.options.schedulers = {"trainyard"};
+  yard.options.groups = {"scheduling.x-k8s.io"};
+  EXPECT_EQ(yard.snapshot().gangs.size(), 0u);
+  yard.options.groups = {"scheduling.volcano.sh"};
+  EXPECT_EQ(yard.snapshot().gangs.size(), 1u);
+  std::string_view named = R"(, "annotations": {"scheduling.k8s.io/group-name": "train"})";
+  yard.pods = {pod("w", named, R"({"schedulerName": "volcano", "containers": []})")};
+  EXPECT_EQ(yard.snapshot().gangs.size(), 0u) << "its pods are of another";
+  yard.pods = {pod("w", named, R"({"schedulerName": "trainyard", "containers": []})")};
+  yard.options.groups = {"scheduling.x-k8s.io"};
+  EXPECT_EQ(yard.snapshot().gangs.size(), 1u);
 }
 
 }  // namespace

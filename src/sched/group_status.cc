@@ -113,8 +113,7 @@ std::string unschedulable_message(const Subject& of) {
 
 // Volcano's and kube-batch's words for it.
 std::string_view unschedulable_reason(WaitCode code) {
-  return code == WaitCode::kMembersMissing || code == WaitCode::kNotAdmitted ? "NotEnoughTasks"
-                                                                             : "NotEnoughResources";
+  return code == WaitCode::kMembersMissing ? "NotEnoughTasks" : "NotEnoughResources";
 }
 
 void put_counts(json::object& status, const Tally& tally) {
@@ -137,7 +136,10 @@ std::string_view volcano_phase(const Subject& of, std::string_view before) {
 void volcano_status(json::object& status, const Subject& of) {
   status["phase"] = kube::jview(volcano_phase(of, kube::text_at(status, {"phase"})));
   put_counts(status, of.tally);
-  if (of.waits() && of.tally.pods > 0) {
+  // Pods that are about to be made are no news.
+  bool forming = of.tally.pods == 0 && (of.verdict.admitted || !of.waits() ||
+                                        of.verdict.waiting->code == WaitCode::kMembersMissing);
+  if (of.waits() && !forming) {
     tell(status, of.uid,
          {"Unschedulable", true, unschedulable_reason(of.verdict.waiting->code), unschedulable_message(of)},
          of.now);

@@ -10,8 +10,7 @@ namespace trainyard::sched {
 namespace {
 
 using testing::kNow;
-
-json::object object(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
+using testing::object;
 
 // One group "train" with minMember 2 of the API group, and pods in these states:
 //   w waits  b bound  r running  s succeeded  f failed

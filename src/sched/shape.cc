@@ -12,25 +12,6 @@ using kube::array_at;
 using kube::object_at;
 using kube::text_at;
 
-using Requests = std::map<std::string, int64_t>;
-
-void add_all(Requests& sum, const Requests& more) {
-  for (const auto& [name, amount] : more) sum[name] += amount;
-}
-void raise_to(Requests& sum, const Requests& least) {
-  for (const auto& [name, amount] : least) sum[name] = std::max(sum[name], amount);
-}
-
-Requests requests_of_container(const json::object& container) {
-  Requests out;
-  for (std::string_view part : {"limits", "requests"}) {
-    for (const auto& [name, quantity] : kube::decode_resources(object_at(container, {"resources", part}))) {
-      out[name] = to_amount(name, quantity);
-    }
-  }
-  return out;
-}
-
 void for_each(const json::array* list, auto&& visit) {
   if (list == nullptr) return;
   for (const json::value& entry : *list) {
@@ -200,27 +181,8 @@ std::vector<kube::Requirement> decode_requirements(const json::array* expression
   return out;
 }
 
-std::map<std::string, int64_t> requests_of(const json::object& pod) {
-  Requests sum;
-  for_each(array_at(pod, {"spec", "containers"}),
-           [&](const json::object& container) { add_all(sum, requests_of_container(container)); });
-  Requests sidecars;
-  Requests while_starting;
-  for_each(array_at(pod, {"spec", "initContainers"}), [&](const json::object& container) {
-    Requests wanted = requests_of_container(container);
-    if (text_at(container, {"restartPolicy"}) == "Always") {
-      add_all(sidecars, wanted);
-      raise_to(while_starting, sidecars);
-    } else {
-      add_all(wanted, sidecars);
-      raise_to(while_starting, wanted);
-    }
-  });
-  add_all(sum, sidecars);
-  raise_to(sum, while_starting);
-  for (const auto& [name, quantity] : kube::decode_resources(object_at(pod, {"spec", "overhead"}))) {
-    sum[name] += to_amount(name, quantity);
-  }
+kube::Requests requests_of(const json::object& pod) {
+  kube::Requests sum = kube::requests_of(pod);
   sum["pods"] = 1;
   return sum;
 }

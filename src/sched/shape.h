@@ -10,6 +10,7 @@
 
 #include "kube/json.h"
 #include "kube/objects.h"
+#include "kube/pod_requests.h"
 #include "sched/cluster.h"
 
 namespace trainyard::sched {
@@ -29,9 +30,8 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-// What a pod asks for: the sum of its containers and sidecars or the largest init container,
-// whichever is more, and its overhead; a limit stands for a request that is not there.
-std::map<std::string, int64_t> requests_of(const json::object& pod);
+// What a pod asks for: as kube counts it, and one place among the pods.
+kube::Requests requests_of(const json::object& pod);
 Shape shape_of(const json::object& pod);
 
 class Shapes {

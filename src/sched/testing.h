@@ -21,11 +21,14 @@
 #include <vector>
 
 #include "base/check.h"
+#include "kube/access.h"
 #include "sched/schedule.h"
 
 namespace trainyard::sched::testing {
 
 inline constexpr Time kNow{1'700'000'000'000};
+
+inline json::object object(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
 
 inline std::vector<std::string> split(const std::string& text, char by) {
   std::vector<std::string> out;

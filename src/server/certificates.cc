@@ -24,7 +24,7 @@ struct Freed {
   }
 };
 using Cert = std::unique_ptr<X509, Freed<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
+using PrivateKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>>;
 
@@ -49,8 +49,8 @@ Cert read_certificate(std::string_view pem) {
   return Cert(PEM_read_bio_X509(reader(pem).get(), nullptr, nullptr, nullptr));
 }
 
-Key read_key(std::string_view pem) {
-  return Key(PEM_read_bio_PrivateKey(reader(pem).get(), nullptr, nullptr, nullptr));
+PrivateKey read_key(std::string_view pem) {
+  return PrivateKey(PEM_read_bio_PrivateKey(reader(pem).get(), nullptr, nullptr, nullptr));
 }
 
 Result<KeyPair> write_pair(X509* certificate, EVP_PKEY* key) {
@@ -121,7 +121,7 @@ Cert blank(EVP_PKEY* key, Duration lifetime, Time now) {
 }  // namespace
 
 Result<KeyPair> make_authority(std::string_view common_name, Duration lifetime, Time now) {
-  Key key(EVP_EC_gen("P-256"));
+  PrivateKey key(EVP_EC_gen("P-256"));
   if (key == nullptr) return failed("making a key");
   Cert certificate = blank(key.get(), lifetime, now);
   if (certificate == nullptr) return failed("making a certificate");
@@ -137,9 +137,9 @@ Result<KeyPair> make_authority(std::string_view common_name, Duration lifetime, 
 
 Result<KeyPair> issue(const KeyPair& authority, const CertificateRequest& request, Time now) {
   Cert issuer = read_certificate(authority.certificate);
-  Key issuer_key = read_key(authority.key);
+  PrivateKey issuer_key = read_key(authority.key);
   if (issuer == nullptr || issuer_key == nullptr) return failed("reading the authority");
-  Key key(EVP_EC_gen("P-256"));
+  PrivateKey key(EVP_EC_gen("P-256"));
   if (key == nullptr) return failed("making a key");
   Cert certificate = blank(key.get(), request.lifetime, now);
   if (certificate == nullptr) return failed("making a certificate");
@@ -171,7 +171,7 @@ Result<Time> expiry_of(std::string_view certificate) {
 
 bool is_signed_by(const KeyPair& pair, std::string_view authority_certificate) {
   Cert cert = read_certificate(pair.certificate);
-  Key key = read_key(pair.key);
+  PrivateKey key = read_key(pair.key);
   Cert authority = read_certificate(authority_certificate);
   bool good = cert != nullptr && key != nullptr && authority != nullptr &&
               X509_check_private_key(cert.get(), key.get()) == 1 &&

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kube/access.h"
+#include "kube/texts.h"
 
 namespace trainyard::server {
 namespace {
@@ -12,12 +13,6 @@ using kube::jview;
 constexpr std::string_view kV2Type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 constexpr std::string_view kV2Beta1Type =
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
-
-json::array texts(const std::vector<std::string>& list) {
-  json::array out;
-  for (const std::string& each : list) out.emplace_back(each);
-  return out;
-}
 
 // Entries of one group and version, in order.
 struct VersionOf {
@@ -57,7 +52,7 @@ json::object aggregated_subresource(const ApiResource& parent, const Subresource
   std::string_view version = sub.version.empty() ? parent.resource.version : std::string_view(sub.version);
   return {{"subresource", sub.name},
           {"responseKind", response_kind(group, version, sub.kind)},
-          {"verbs", texts(sub.verbs)}};
+          {"verbs", kube::to_array(sub.verbs)}};
 }
 
 json::object aggregated_resource(const ApiResource& entry) {
@@ -66,9 +61,9 @@ json::object aggregated_resource(const ApiResource& entry) {
                    {"responseKind", response_kind(resource.group, resource.version, resource.kind)},
                    {"scope", resource.namespaced ? "Namespaced" : "Cluster"},
                    {"singularResource", entry.singular},
-                   {"verbs", texts(entry.verbs)}};
-  if (!entry.short_names.empty()) out["shortNames"] = texts(entry.short_names);
-  if (!entry.categories.empty()) out["categories"] = texts(entry.categories);
+                   {"verbs", kube::to_array(entry.verbs)}};
+  if (!entry.short_names.empty()) out["shortNames"] = kube::to_array(entry.short_names);
+  if (!entry.categories.empty()) out["categories"] = kube::to_array(entry.categories);
   if (!entry.subresources.empty()) {
     json::array subresources;
     for (const Subresource& sub : entry.subresources) {
@@ -122,9 +117,9 @@ json::object legacy_resource(const ApiResource& entry) {
                    {"singularName", entry.singular},
                    {"namespaced", entry.resource.namespaced},
                    {"kind", jview(entry.resource.kind)},
-                   {"verbs", texts(entry.verbs)}};
-  if (!entry.short_names.empty()) out["shortNames"] = texts(entry.short_names);
-  if (!entry.categories.empty()) out["categories"] = texts(entry.categories);
+                   {"verbs", kube::to_array(entry.verbs)}};
+  if (!entry.short_names.empty()) out["shortNames"] = kube::to_array(entry.short_names);
+  if (!entry.categories.empty()) out["categories"] = kube::to_array(entry.categories);
   return out;
 }
 
@@ -133,7 +128,7 @@ json::object legacy_subresource(const ApiResource& parent, const Subresource& su
                    {"singularName", ""},
                    {"namespaced", parent.resource.namespaced},
                    {"kind", sub.kind},
-                   {"verbs", texts(sub.verbs)}};
+                   {"verbs", kube::to_array(sub.verbs)}};
   if (!sub.version.empty()) {
     out["group"] = sub.group;
     out["version"] = sub.version;

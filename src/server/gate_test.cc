@@ -5,7 +5,7 @@
 namespace trainyard::server {
 namespace {
 
-constexpr Time kNow{1'800'000'000'000};
+constexpr Time kGateTime{1'800'000'000'000};
 
 Gate gate() { return Gate("s3cret", {"localhost", "127.0.0.1", "::1"}); }
 
@@ -40,7 +40,7 @@ TEST(GateTest, OriginsAreOurs) {
 
 TEST(GateTest, OnlyThoseWeKnow) {
   auto who = [](const char* authorization) {
-    return gate().who(request({{"Authorization", authorization}}), kNow);
+    return gate().who(request({{"Authorization", authorization}}), kGateTime);
   };
   ASSERT_TRUE(who("Bearer s3cret"));
   EXPECT_EQ(who("bearer s3cret")->name, "kubernetes-admin");
@@ -48,30 +48,30 @@ TEST(GateTest, OnlyThoseWeKnow) {
        {"", "Bearer", "Bearer ", "Bearer s3cre", "Bearer s3cret1", "Basic s3cret", "s3cret"}) {
     EXPECT_FALSE(who(wrong)) << wrong;
   }
-  EXPECT_FALSE(gate().who(request({}), kNow));
+  EXPECT_FALSE(gate().who(request({}), kGateTime));
   HttpRequest with_certificate = request({});
   with_certificate.client_certificate = true;
-  EXPECT_TRUE(gate().who(with_certificate, kNow));
+  EXPECT_TRUE(gate().who(with_certificate, kGateTime));
   with_certificate.headers.push_back({"Authorization", "Bearer wrong"});
-  EXPECT_FALSE(gate().who(with_certificate, kNow));
+  EXPECT_FALSE(gate().who(with_certificate, kGateTime));
 }
 
 TEST(GateTest, AccountsComeWithSignedTokens) {
   Tokens tokens("s3cret");
-  std::string token = tokens.issue("ns", "trainer", "u-1", kNow, kNow + seconds(600));
-  std::optional<User> user = tokens.user_of(token, kNow + seconds(599));
+  std::string token = tokens.issue("ns", "trainer", "u-1", kGateTime, kGateTime + seconds(600));
+  std::optional<User> user = tokens.user_of(token, kGateTime + seconds(599));
   ASSERT_TRUE(user);
   EXPECT_EQ(user->name, "system:serviceaccount:ns:trainer");
   EXPECT_EQ(user->uid, "u-1");
-  EXPECT_FALSE(tokens.user_of(token, kNow + seconds(600)));
-  EXPECT_FALSE(Tokens("other").user_of(token, kNow));
+  EXPECT_FALSE(tokens.user_of(token, kGateTime + seconds(600)));
+  EXPECT_FALSE(Tokens("other").user_of(token, kGateTime));
   for (size_t i = 0; i < token.size(); i += 7) {
     std::string bent = token;
     bent[i] = bent[i] == 'A' ? 'B' : 'A';
-    EXPECT_FALSE(tokens.user_of(bent, kNow)) << i;
+    EXPECT_FALSE(tokens.user_of(bent, kGateTime)) << i;
   }
-  EXPECT_FALSE(tokens.user_of("a.b.c", kNow));
-  EXPECT_FALSE(tokens.user_of(".", kNow));
+  EXPECT_FALSE(tokens.user_of("a.b.c", kGateTime));
+  EXPECT_FALSE(tokens.user_of(".", kGateTime));
 }
 
 }  // namespace

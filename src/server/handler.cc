@@ -43,6 +43,7 @@ Handler::Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodA
       objects_(hub, registry, options_.clock, run_of(options_)),
       subresources_(objects_, gate_.tokens()),
       pod_calls_(objects_, pods),
+      proxy_calls_(objects_, pods),
       node_metrics_(hub, pods, options_.node_name, run_of(options_)) {}
 
 void Handler::handle(HttpRequest request, Respond respond) {
@@ -89,8 +90,8 @@ void Handler::admit(const CallRef& call, const Route& route) {
   if (!resource.namespaced && !path.ns.empty()) return refuse(call, path_not_found());
   if (resource.namespaced && path.ns.empty() && !path.name.empty()) return refuse(call, path_not_found());
   std::optional<ObjectForm> form = pick_object_form(call->request.header("accept"));
-  // A log and a tunnel are whatever they are.
-  bool any_form = path.subresource == "log" || call->request.websocket;
+  // A log, a tunnel and what a pod says are whatever they are.
+  bool any_form = path.subresource == "log" || path.subresource == "proxy" || call->request.websocket;
   if (!form && !any_form) return refuse(call, not_acceptable(acceptable_types()));
   call->form = form.value_or(ObjectForm{});
   std::optional<IncludeObject> include = include_object_of(call->query().get("includeObject"));
@@ -109,7 +110,7 @@ void Handler::handle_resource(const CallRef& call) {
       break;
   }
   if (call->path.subresource.empty()) return objects_.handle(call);
-  if (pod_calls_.handle(call) || subresources_.handle(call)) return;
+  if (pod_calls_.handle(call) || proxy_calls_.handle(call) || subresources_.handle(call)) return;
   if (call->api->subresource(call->path.subresource) != nullptr) {
     return refuse(call, not_implemented(fmt::format("{}/{} is not served by trainyard", call->path.plural,
                                                     call->path.subresource)));

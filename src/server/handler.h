@@ -16,6 +16,7 @@
 #include "server/pages.h"
 #include "server/pod_access.h"
 #include "server/pod_calls.h"
+#include "server/proxy_calls.h"
 #include "server/subresources.h"
 
 namespace trainyard::server {
@@ -57,6 +58,7 @@ class Handler {
   Objects objects_;
   Subresources subresources_;
   PodCalls pod_calls_;
+  ProxyCalls proxy_calls_;
   NodeMetrics node_metrics_;
 };
 

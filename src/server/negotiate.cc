@@ -8,12 +8,6 @@
 namespace trainyard::server {
 namespace {
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = lower(c);
-  return out;
-}
-
 std::string_view parameter(const MediaRange& range, std::string_view name) {
   auto found = range.parameters.find(name);
   return found == range.parameters.end() ? std::string_view() : std::string_view(found->second);
@@ -89,11 +83,11 @@ std::optional<Form> first_of(std::string_view accept, Form fallback, Choose choo
 MediaRange parse_media_type(std::string_view content_type) {
   MediaRange range;
   std::vector<std::string_view> parts = split(content_type, ';');
-  range.type = lowered(parts.front());
+  range.type = lower_case(parts.front());
   for (size_t i = 1; i < parts.size(); ++i) {
     size_t equals = parts[i].find('=');
     if (equals == std::string_view::npos) continue;
-    std::string name = lowered(trimmed(parts[i].substr(0, equals)));
+    std::string name = lower_case(trimmed(parts[i].substr(0, equals)));
     std::string_view value = trimmed(parts[i].substr(equals + 1));
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
       value = value.substr(1, value.size() - 2);

@@ -8,6 +8,7 @@
 #include "server/queries.h"
 #include "server/validate_fields.h"
 #include "server/watch_stream.h"
+#include "store/continue_token.h"
 #include "store/metadata.h"
 
 namespace trainyard::server {
@@ -146,19 +147,24 @@ void Objects::handle_status(const CallRef& call) {
 void Objects::ask(const CallRef& call, kube::Verb verb, kube::WriteOptions options, Then then) {
   // What is wrong with a list is its query (a continue token that we never gave out).
   bool is_list = std::holds_alternative<kube::List>(verb);
+  std::string token = is_list ? std::get<kube::List>(verb).continue_token : "";
   kube::Request request{call->api->storage, call->path.ns, std::move(verb), std::move(options)};
-  hub_.submit(std::move(request), [this, call, is_list, then = std::move(then)](Result<hub::Answer> answer) {
-    auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
-    run_([call, is_list, then, shared] {
-      if (!shared->ok() && is_list && shared->error().kind == ErrorKind::kInvalid) {
-        return refuse(call, bad_request(shared->error().message));
-      }
-      if (!shared->ok()) {
-        return refuse(call, status_of(shared->error(), call->api->resource, call->path.name));
-      }
-      then(call, **shared);
-    });
-  });
+  hub_.submit(std::move(request),
+              [this, call, is_list, token, then = std::move(then)](Result<hub::Answer> answer) {
+                auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
+                run_([call, is_list, token, then, shared] {
+                  if (!shared->ok() && is_list && shared->error().kind == ErrorKind::kInvalid) {
+                    return refuse(call, bad_request(shared->error().message));
+                  }
+                  if (!shared->ok()) {
+                    Status status = status_of(shared->error(), call->api->resource, call->path.name);
+                    if (status.code == 410 && !token.empty())
+                      status.continue_token = store::renewed_token(token);
+                    return refuse(call, status);
+                  }
+                  then(call, **shared);
+                });
+              });
 }
 
 void Objects::get(const CallRef& call, Then then) {
@@ -166,6 +172,17 @@ void Objects::get(const CallRef& call, Then then) {
     return refuse(call, version_too_large(ahead->asked, hub_.revision()));
   }
   ask(call, kube::Get{call->path.name}, {}, std::move(then));
+}
+
+void Objects::list_of(const CallRef& call, const kube::Resource& resource, Then then) {
+  kube::Request request{resource, call->path.ns, kube::List{}, {}};
+  hub_.submit(std::move(request), [this, call, resource, then = std::move(then)](Result<hub::Answer> answer) {
+    auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
+    run_([call, resource, then, shared] {
+      if (!shared->ok()) return refuse(call, status_of(shared->error(), resource, ""));
+      then(call, **shared);
+    });
+  });
 }
 
 void Objects::read_one(const CallRef& call) {

@@ -28,6 +28,8 @@ class Objects {
   void ask(const CallRef& call, kube::Verb verb, kube::WriteOptions options, Then then);
   // The object in the call's path.
   void get(const CallRef& call, Then then);
+  // All objects of a kind in the call's namespace.
+  void list_of(const CallRef& call, const kube::Resource& resource, Then then);
 
  private:
   void read_one(const CallRef& call);

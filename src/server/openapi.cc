@@ -67,8 +67,8 @@ json::array patch_parameters(OpenApiVersion version) {
   return out;
 }
 
-json::object operation(const ApiResource& resource, std::string_view action, const json::object& reference,
-                       OpenApiVersion version) {
+json::object operation_on(const ApiResource& resource, std::string_view action, const json::object& reference,
+                          OpenApiVersion version) {
   const kube::Resource& kind = resource.resource;
   json::object ok{{"description", "OK"}};
   if (version == OpenApiVersion::kV2) {
@@ -102,13 +102,13 @@ void add_paths(json::object& paths, const ApiResource& resource, const json::obj
                OpenApiVersion version) {
   std::string collection = collection_path(resource.resource);
   if (resource.has_verb("list")) {
-    paths[collection] = json::object{{"get", operation(resource, "list", reference, version)}};
+    paths[collection] = json::object{{"get", operation_on(resource, "list", reference, version)}};
   } else if (resource.has_verb("create")) {
-    paths[collection] = json::object{{"post", operation(resource, "post", reference, version)}};
+    paths[collection] = json::object{{"post", operation_on(resource, "post", reference, version)}};
   }
   json::object one;
-  if (resource.has_verb("get")) one["get"] = operation(resource, "get", reference, version);
-  if (resource.has_verb("patch")) one["patch"] = operation(resource, "patch", reference, version);
+  if (resource.has_verb("get")) one["get"] = operation_on(resource, "get", reference, version);
+  if (resource.has_verb("patch")) one["patch"] = operation_on(resource, "patch", reference, version);
   if (!one.empty()) paths[collection + "/{name}"] = std::move(one);
 }
 

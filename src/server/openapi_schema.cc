@@ -9,7 +9,6 @@ namespace {
 
 using kube::jview;
 
-constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 constexpr std::string_view kQuantity = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 constexpr std::string_view kIntOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
 constexpr std::string_view kTime = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
@@ -18,8 +17,7 @@ constexpr std::string_view kVersionText =
     "Group and version of the object's schema, such as v1 or kubeflow.org/v1.";
 constexpr std::string_view kKindText = "Kind of the object.";
 constexpr std::string_view kMetadataText = "Name, namespace, labels and the rest that every object has.";
-constexpr std::string_view kPreserve = "x-kubernetes-preserve-unknown-fields";
-constexpr int kDepthMax = 64;
+constexpr int kSchemaDepthMax = 64;
 
 json::object text_schema(std::string_view description) {
   return {{"description", jview(description)}, {"type", "string"}};
@@ -106,7 +104,7 @@ json::object v2_schema(const json::object& schema, int depth) {
   if (const json::value* text = schema.if_contains("description")) out["description"] = *text;
   bool preserves = kube::bool_at(schema, {kPreserve}).value_or(false);
   bool nullable = kube::bool_at(schema, {"nullable"}).value_or(false);
-  if (preserves || nullable || depth > kDepthMax) return out;
+  if (preserves || nullable || depth > kSchemaDepthMax) return out;
   if (kube::bool_at(schema, {"x-kubernetes-int-or-string"}).value_or(false)) {
     out["type"] = "string";
     out["format"] = "int-or-string";

@@ -13,9 +13,9 @@ namespace {
 
 constexpr size_t kPortsMax = 32;
 
-Error bad(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
+Error bad_pod_query(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
-std::vector<std::string> container_names(const json::object& pod, std::string_view list) {
+std::vector<std::string> names_in(const json::object& pod, std::string_view list) {
   std::vector<std::string> names;
   const json::array* containers = kube::array_at(pod, {"spec", list});
   if (containers == nullptr) return names;
@@ -33,17 +33,18 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
 }  // namespace
 
 Result<std::string> container_of(const json::object& pod, std::string_view asked) {
-  std::vector<std::string> main = container_names(pod, "containers");
+  std::vector<std::string> main = names_in(pod, "containers");
   if (!asked.empty()) {
-    if (has(main, asked) || has(container_names(pod, "initContainers"), asked)) return std::string(asked);
-    return bad(fmt::format("container {} is not valid for pod {}", kube::shown(asked), kube::name_of(pod)));
+    if (has(main, asked) || has(names_in(pod, "initContainers"), asked)) return std::string(asked);
+    return bad_pod_query(
+        fmt::format("container {} is not valid for pod {}", kube::shown(asked), kube::name_of(pod)));
   }
   std::string_view usual = kube::annotation_of(pod, "kubectl.kubernetes.io/default-container");
   if (has(main, usual)) return std::string(usual);
   if (main.size() == 1) return main.front();
-  if (main.empty()) return bad(fmt::format("pod {} has no containers", kube::name_of(pod)));
-  return bad(fmt::format("a container name must be specified for pod {}, choose one of: [{}]",
-                         kube::name_of(pod), fmt::join(main, " ")));
+  if (main.empty()) return bad_pod_query(fmt::format("pod {} has no containers", kube::name_of(pod)));
+  return bad_pod_query(fmt::format("a container name must be specified for pod {}, choose one of: [{}]",
+                                   kube::name_of(pod), fmt::join(main, " ")));
 }
 
 Result<LogQuery> log_of_query(const Query& query, Time now) {
@@ -56,20 +57,21 @@ Result<LogQuery> log_of_query(const Query& query, Time now) {
   }
   Result<std::optional<int64_t>> tail = query.number("tailLines");
   if (!tail.ok()) return tail.error();
-  if (tail->value_or(0) < 0) return bad("tailLines: must not be negative");
+  if (tail->value_or(0) < 0) return bad_pod_query("tailLines: must not be negative");
   log.tail_lines = *tail;
   Result<std::optional<int64_t>> limit = query.number("limitBytes");
   if (!limit.ok()) return limit.error();
-  if (limit->value_or(1) < 1) return bad("limitBytes: must be greater than 0");
+  if (limit->value_or(1) < 1) return bad_pod_query("limitBytes: must be greater than 0");
   log.limit_bytes = *limit;
   Result<std::optional<int64_t>> since = query.number("sinceSeconds");
   if (!since.ok()) return since.error();
-  if (since->has_value() && query.has("sinceTime")) return bad("at most one of sinceTime or sinceSeconds");
-  if (since->has_value() && **since < 1) return bad("sinceSeconds: must be greater than 0");
+  if (since->has_value() && query.has("sinceTime"))
+    return bad_pod_query("at most one of sinceTime or sinceSeconds");
+  if (since->has_value() && **since < 1) return bad_pod_query("sinceSeconds: must be greater than 0");
   if (since->has_value()) log.since = now - seconds(std::min<int64_t>(**since, 1'000'000'000));
   if (!query.get("sinceTime").empty()) {
     log.since = parse_rfc3339(query.get("sinceTime"));
-    if (!log.since) return bad("sinceTime: a time is wanted, as RFC 3339 writes it");
+    if (!log.since) return bad_pod_query("sinceTime: a time is wanted, as RFC 3339 writes it");
   }
   return log;
 }
@@ -85,10 +87,10 @@ Result<ExecQuery> exec_of_query(const Query& query, bool attach) {
   if (exec.tty) exec.err = false;
   if (!attach) {
     exec.command = query.all("command");
-    if (exec.command.empty()) return bad("you must specify at least 1 command for the container");
+    if (exec.command.empty()) return bad_pod_query("you must specify at least 1 command for the container");
   }
   if (!exec.in && !exec.out && !exec.err)
-    return bad("you must specify at least one of stdin, stdout, stderr");
+    return bad_pod_query("you must specify at least one of stdin, stdout, stderr");
   return exec;
 }
 
@@ -99,13 +101,13 @@ Result<std::vector<int>> ports_of_query(const Query& query) {
       int port = 0;
       auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
       if (failed != std::errc() || end != text.data() + text.size() || port < 1 || port > 65535) {
-        return bad(fmt::format("ports: {} is no port", kube::shown(text)));
+        return bad_pod_query(fmt::format("ports: {} is no port", kube::shown(text)));
       }
       ports.push_back(port);
     }
   }
-  if (ports.empty()) return bad("query parameter \"ports\" is required");
-  if (ports.size() > kPortsMax) return bad(fmt::format("ports: at most {}", kPortsMax));
+  if (ports.empty()) return bad_pod_query("query parameter \"ports\" is required");
+  if (ports.size() > kPortsMax) return bad_pod_query(fmt::format("ports: at most {}", kPortsMax));
   return ports;
 }
 

@@ -17,7 +17,7 @@ namespace trainyard::server {
 namespace {
 
 constexpr std::string_view kMagic("k8s\0", 4);
-constexpr int kDepthMax = 64;
+constexpr int kMessageDepthMax = 64;
 constexpr std::string_view kDeleteOptions = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
 // Seconds and nanoseconds, as Time and MicroTime are sent.
@@ -90,11 +90,11 @@ json::array string_list(std::string_view message) {
   return out;
 }
 
-class Decoder {
+class ProtobufDecoder {
  public:
   // False when the bytes do not hold together.
   bool decode(const SchemaType& type, std::string_view bytes, json::object& out, int depth) {
-    if (depth > kDepthMax) return false;
+    if (depth > kMessageDepthMax) return false;
     ProtobufReader reader(bytes);
     while (std::optional<ProtobufField> field = reader.next()) {
       const SchemaField* known = type.field_numbered(field->number);
@@ -234,7 +234,7 @@ Result<json::object> decode_protobuf(std::string_view body) {
                                kube::shown(kind), kube::shown(api_version)));
   }
   json::object out{{"kind", kube::jview(kind)}, {"apiVersion", kube::jview(api_version)}};
-  if (!Decoder().decode(*type, raw, out, 0)) {
+  if (!ProtobufDecoder().decode(*type, raw, out, 0)) {
     return refused(fmt::format("the protobuf message of kind \"{}\" is damaged", kind));
   }
   return out;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kFieldManagerLengthMax = 128;
 
-Error bad(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
+Error bad_query(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
 struct FieldName {
   std::string_view label;  // in the query
@@ -86,7 +86,8 @@ std::string term_text(std::string_view path, const kube::FieldSelector::Term& te
 
 Result<bool> dry_run_of(const std::vector<std::string>& values) {
   for (const std::string& value : values) {
-    if (value != "All") return bad(fmt::format("dryRun: \"All\" is wanted, not \"{}\"", kube::shown(value)));
+    if (value != "All")
+      return bad_query(fmt::format("dryRun: \"All\" is wanted, not \"{}\"", kube::shown(value)));
   }
   return !values.empty();
 }
@@ -100,7 +101,7 @@ Result<kube::Propagation> propagation_of(std::string_view text) {
        {kube::Propagation::kBackground, kube::Propagation::kForeground, kube::Propagation::kOrphan}) {
     if (kube::name_of(value) == text) return value;
   }
-  return bad("propagationPolicy: Foreground, Background or Orphan is wanted");
+  return bad_query("propagationPolicy: Foreground, Background or Orphan is wanted");
 }
 
 Result<Done> take_delete_body(const json::object& body, DeleteQuery& out) {
@@ -108,7 +109,7 @@ Result<Done> take_delete_body(const json::object& body, DeleteQuery& out) {
   out.options.version = kube::text_at(body, {"preconditions", "resourceVersion"});
   if (const json::value* grace = kube::find(body, {"gracePeriodSeconds"}); grace && !grace->is_null()) {
     out.options.grace_seconds = kube::as_whole(*grace);
-    if (!out.options.grace_seconds) return bad("gracePeriodSeconds: a whole number is wanted");
+    if (!out.options.grace_seconds) return bad_query("gracePeriodSeconds: a whole number is wanted");
   }
   if (kube::bool_at(body, {"orphanDependents"}).value_or(false)) {
     out.options.propagation = kube::Propagation::kOrphan;
@@ -143,7 +144,7 @@ Result<kube::FieldSelector> fields_of_query(const ApiResource& resource, const Q
   std::string text;
   for (const kube::FieldSelector::Term& term : asked->terms()) {
     std::string_view path = path_of_field(resource.resource, term.path);
-    if (path.empty()) return bad(fmt::format("field label not supported: {}", kube::shown(term.path)));
+    if (path.empty()) return bad_query(fmt::format("field label not supported: {}", kube::shown(term.path)));
     text += (text.empty() ? "" : ",") + term_text(path, term);
   }
   return kube::FieldSelector::parse(text);
@@ -162,16 +163,16 @@ Result<kube::List> list_of_query(const ApiResource& resource, const Query& query
   list.limit = std::max<int64_t>(0, limit->value_or(0));
   list.continue_token = query.get("continue");
   list.version = query.get("resourceVersion");
-  if (!is_version(list.version)) return bad("resourceVersion: a number is wanted");
+  if (!is_version(list.version)) return bad_query("resourceVersion: a number is wanted");
   std::string_view match = query.get("resourceVersionMatch");
   if (!match.empty() && match != "Exact" && match != "NotOlderThan") {
-    return bad("resourceVersionMatch: Exact or NotOlderThan is wanted");
+    return bad_query("resourceVersionMatch: Exact or NotOlderThan is wanted");
   }
   if (!match.empty() && list.version.empty()) {
-    return bad("resourceVersionMatch is forbidden unless resourceVersion is provided");
+    return bad_query("resourceVersionMatch is forbidden unless resourceVersion is provided");
   }
   if (!list.continue_token.empty() && !list.version.empty() && list.version != "0") {
-    return bad("specifying resource version is not allowed when using continue");
+    return bad_query("specifying resource version is not allowed when using continue");
   }
   return list;
 }
@@ -185,7 +186,7 @@ Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& que
   if (!fields.ok()) return fields.error();
   watch.fields = std::move(fields).value();
   watch.version = query.get("resourceVersion");
-  if (!is_version(watch.version)) return bad("resourceVersion: a number is wanted");
+  if (!is_version(watch.version)) return bad_query("resourceVersion: a number is wanted");
   Result<bool> bookmarks = query.flag("allowWatchBookmarks");
   if (!bookmarks.ok()) return bookmarks.error();
   watch.bookmarks = *bookmarks;
@@ -196,7 +197,7 @@ Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& que
   if (!initial.ok()) return initial.error();
   if (query.has("sendInitialEvents")) {
     if (query.get("resourceVersionMatch") != "NotOlderThan") {
-      return bad("sendInitialEvents needs resourceVersionMatch=NotOlderThan");
+      return bad_query("sendInitialEvents needs resourceVersionMatch=NotOlderThan");
     }
     watch.send_initial_events = *initial;
     // What is here now is not older than any version that was ever given out.
@@ -204,7 +205,7 @@ Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& que
     if (!*initial && (watch.version.empty() || watch.version == "0"))
       watch.version = std::to_string(revision);
   } else if (query.has("resourceVersionMatch")) {
-    return bad("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+    return bad_query("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
   }
   return watch;
 }
@@ -216,12 +217,12 @@ Result<kube::WriteOptions> write_options_of_query(const Query& query) {
   options.dry_run = *dry;
   options.field_manager = query.get("fieldManager");
   if (options.field_manager.size() > kFieldManagerLengthMax) {
-    return bad(fmt::format("fieldManager: at most {} bytes", kFieldManagerLengthMax));
+    return bad_query(fmt::format("fieldManager: at most {} bytes", kFieldManagerLengthMax));
   }
   options.field_validation = query.get("fieldValidation");
   const std::string& validation = options.field_validation;
   if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {
-    return bad("fieldValidation: Ignore, Warn or Strict is wanted");
+    return bad_query("fieldValidation: Ignore, Warn or Strict is wanted");
   }
   Result<bool> force = query.flag("force");
   if (!force.ok()) return force.error();
@@ -246,7 +247,7 @@ Result<DeleteQuery> delete_of_query(const Query& query, const json::object* body
   Result<std::optional<int64_t>> grace = query.number("gracePeriodSeconds");
   if (!grace.ok()) return grace.error();
   if (grace->has_value()) out.options.grace_seconds = **grace;
-  if (out.options.grace_seconds.value_or(0) < 0) return bad("gracePeriodSeconds: must not be negative");
+  if (out.options.grace_seconds.value_or(0) < 0) return bad_query("gracePeriodSeconds: must not be negative");
   Result<bool> dry = dry_run_of(query.all("dryRun"));
   if (!dry.ok()) return dry.error();
   out.dry_run = out.dry_run || *dry;

@@ -23,8 +23,8 @@ constexpr bool kCluster = false;
 
 constexpr Row kBuiltIn[] = {
     {"", "v1", "Pod", "pods", kNs, "po", "all",
-     "attach binding ephemeralcontainers eviction exec log portforward resize status"},
-    {"", "v1", "Service", "services", kNs, "svc", "all", "status"},
+     "attach binding ephemeralcontainers eviction exec log portforward proxy resize status"},
+    {"", "v1", "Service", "services", kNs, "svc", "all", "proxy status"},
     {"", "v1", "Namespace", "namespaces", kCluster, "ns", "", "finalize status"},
     {"", "v1", "Node", "nodes", kCluster, "no", "", "status"},
     {"", "v1", "ConfigMap", "configmaps", kNs, "cm"},
@@ -158,6 +158,7 @@ constexpr SubresourceRow kSubresources[] = {
     {"exec", "PodExecOptions", "create get"},
     {"attach", "PodAttachOptions", "create get"},
     {"portforward", "PodPortForwardOptions", "create get"},
+    {"proxy", "", "create delete get patch update"},
     {"binding", "Binding", "create"},
     {"eviction", "Eviction", "create", "policy", "v1"},
     {"ephemeralcontainers", "", "get patch update"},
@@ -214,8 +215,10 @@ std::unique_ptr<ApiResource> make_entry(std::string_view group, std::string_view
 Subresource standard_subresource(std::string_view name, std::string_view parent_kind) {
   for (const SubresourceRow& row : kSubresources) {
     if (row.name != name) continue;
-    return Subresource{std::string(name), std::string(row.kind.empty() ? parent_kind : row.kind),
-                       words_of(row.verbs), std::string(row.group), std::string(row.version)};
+    std::string kind(row.kind.empty() ? parent_kind : row.kind);
+    if (name == "proxy") kind += "ProxyOptions";
+    return Subresource{std::string(name), kind, words_of(row.verbs), std::string(row.group),
+                       std::string(row.version)};
   }
   CHECK(!"a subresource that is not in the table");
   return {};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "kube/access.h"
+#include "kube/texts.h"
 #include "server/registry.h"
 
 namespace trainyard::server {
@@ -13,16 +14,6 @@ using kube::object_at;
 using kube::text_at;
 
 constexpr size_t kVersionsMax = 64;
-
-std::vector<std::string> texts_at(const json::object& from, std::initializer_list<std::string_view> path) {
-  std::vector<std::string> texts;
-  if (const json::array* list = array_at(from, path)) {
-    for (const json::value& each : *list) {
-      if (each.is_string()) texts.emplace_back(kube::view(each.get_string()));
-    }
-  }
-  return texts;
-}
 
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > 253) return false;
@@ -114,8 +105,8 @@ std::unique_ptr<ApiResource> entry_of(const json::object& spec, const json::obje
     entry->singular = singular;
   }
   if (std::string_view list = text_at(spec, {"names", "listKind"}); !list.empty()) entry->list_kind = list;
-  entry->short_names = texts_at(spec, {"names", "shortNames"});
-  entry->categories = texts_at(spec, {"names", "categories"});
+  entry->short_names = kube::texts_at(spec, {"names", "shortNames"});
+  entry->categories = kube::texts_at(spec, {"names", "categories"});
   add_columns(*entry, version);
   add_subresources(*entry, version);
   if (const json::object* schema = object_at(version, {"schema", "openAPIV3Schema"})) {

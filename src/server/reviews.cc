@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kube/access.h"
+#include "kube/texts.h"
 
 namespace trainyard::server {
 namespace {
@@ -13,16 +14,10 @@ using kube::text_at;
 
 constexpr std::string_view kAdmins = "system:masters";
 
-json::array texts(const std::vector<std::string>& list) {
-  json::array out;
-  for (const std::string& each : list) out.emplace_back(each);
-  return out;
-}
-
 json::object user_info(const User& user) {
   json::object out{{"username", user.name}};
   if (!user.uid.empty()) out["uid"] = user.uid;
-  if (!user.groups.empty()) out["groups"] = texts(user.groups);
+  if (!user.groups.empty()) out["groups"] = kube::to_array(user.groups);
   return out;
 }
 

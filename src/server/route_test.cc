@@ -9,7 +9,7 @@
 namespace trainyard::server {
 namespace {
 
-std::string shown(std::string_view path) {
+std::string shown_route(std::string_view path) {
   std::optional<Route> route = route_of(parse_target(path)->segments);
   if (!route) return "nothing";
   return std::visit(Match{[](const PagePath& p) {
@@ -39,32 +39,32 @@ TEST(RouteTest, ResourcePaths) {
        "kubeflow.org/v1 ns=a tfjobs name=j sub=status rest=0"},
       {"/api/v1/nodes/n/status", "/v1 ns= nodes name=n sub=status rest=0"},
   };
-  for (auto [path, wanted] : kCases) EXPECT_EQ(shown(path), wanted) << path;
+  for (auto [path, wanted] : kCases) EXPECT_EQ(shown_route(path), wanted) << path;
 }
 
 TEST(RouteTest, Pages) {
   auto page = [](Page page, std::string_view group = "", std::string_view version = "") {
     return fmt::format("page {} '{}' '{}'", static_cast<int>(page), group, version);
   };
-  EXPECT_EQ(shown("/"), page(Page::kRoot));
-  EXPECT_EQ(shown("/version"), page(Page::kVersion));
-  EXPECT_EQ(shown("/readyz"), page(Page::kHealth));
-  EXPECT_EQ(shown("/healthz/ping"), page(Page::kHealth));
-  EXPECT_EQ(shown("/metrics"), page(Page::kMetrics));
-  EXPECT_EQ(shown("/api"), page(Page::kApiVersions));
-  EXPECT_EQ(shown("/apis/"), page(Page::kApiGroups));
-  EXPECT_EQ(shown("/apis/batch"), page(Page::kApiGroup, "batch"));
-  EXPECT_EQ(shown("/api/v1"), page(Page::kResources, "", "v1"));
-  EXPECT_EQ(shown("/apis/batch/v1"), page(Page::kResources, "batch", "v1"));
-  EXPECT_EQ(shown("/openapi/v2"), page(Page::kOpenApiV2));
-  EXPECT_EQ(shown("/openapi/v3"), page(Page::kOpenApiV3Root));
-  EXPECT_EQ(shown("/openapi/v3/api/v1"), page(Page::kOpenApiV3, "", "v1"));
-  EXPECT_EQ(shown("/openapi/v3/apis/batch/v1"), page(Page::kOpenApiV3, "batch", "v1"));
+  EXPECT_EQ(shown_route("/"), page(Page::kRoot));
+  EXPECT_EQ(shown_route("/version"), page(Page::kVersion));
+  EXPECT_EQ(shown_route("/readyz"), page(Page::kHealth));
+  EXPECT_EQ(shown_route("/healthz/ping"), page(Page::kHealth));
+  EXPECT_EQ(shown_route("/metrics"), page(Page::kMetrics));
+  EXPECT_EQ(shown_route("/api"), page(Page::kApiVersions));
+  EXPECT_EQ(shown_route("/apis/"), page(Page::kApiGroups));
+  EXPECT_EQ(shown_route("/apis/batch"), page(Page::kApiGroup, "batch"));
+  EXPECT_EQ(shown_route("/api/v1"), page(Page::kResources, "", "v1"));
+  EXPECT_EQ(shown_route("/apis/batch/v1"), page(Page::kResources, "batch", "v1"));
+  EXPECT_EQ(shown_route("/openapi/v2"), page(Page::kOpenApiV2));
+  EXPECT_EQ(shown_route("/openapi/v3"), page(Page::kOpenApiV3Root));
+  EXPECT_EQ(shown_route("/openapi/v3/api/v1"), page(Page::kOpenApiV3, "", "v1"));
+  EXPECT_EQ(shown_route("/openapi/v3/apis/batch/v1"), page(Page::kOpenApiV3, "batch", "v1"));
 }
 
 TEST(RouteTest, NothingElse) {
   for (std::string_view path : {"/openapi", "/openapi/v3/x", "/version/x", "/favicon.ico", "/swagger.json"}) {
-    EXPECT_EQ(shown(path), "nothing") << path;
+    EXPECT_EQ(shown_route(path), "nothing") << path;
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 json::object object(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
 
-const ApiResource& resource(std::string_view group, std::string_view version, std::string_view plural) {
+const ApiResource& scalable(std::string_view group, std::string_view version, std::string_view plural) {
   static const Registry kRegistry;
   return *kRegistry.find(group, version, plural);
 }
@@ -17,7 +17,7 @@ const ApiResource& resource(std::string_view group, std::string_view version, st
 json::object scale_to(int replicas) { return {{"spec", json::object{{"replicas", replicas}}}}; }
 
 TEST(Scale, OfATfJobIsItsWorkers) {
-  const ApiResource& jobs = resource("kubeflow.org", "v1", "tfjobs");
+  const ApiResource& jobs = scalable("kubeflow.org", "v1", "tfjobs");
   json::object job = object(R"({"metadata":{"name":"j","namespace":"d","uid":"u","resourceVersion":"5"},
       "spec":{"tfReplicaSpecs":{"PS":{"replicas":1},"worker":{"replicas":2}}},
       "status":{"replicaStatuses":{"Worker":{"active":2}}}})");
@@ -34,7 +34,7 @@ TEST(Scale, OfATfJobIsItsWorkers) {
 
 TEST(Scale, OfListsReplacesTheWholeListAtOneVersion) {
   EXPECT_EQ(
-      json::serialize(*patch_of_scale(resource("batch.tensorstack.dev", "v1beta1", "tensorflowtrainingjobs"),
+      json::serialize(*patch_of_scale(scalable("batch.tensorstack.dev", "v1beta1", "tensorflowtrainingjobs"),
                                       object(R"({"metadata":{"name":"t","resourceVersion":"7"},
                     "spec":{"replicaSpecs":[{"type":"ps","replicas":1},{"type":"worker","replicas":2}]}})"),
                                       scale_to(3))),
@@ -42,7 +42,7 @@ TEST(Scale, OfListsReplacesTheWholeListAtOneVersion) {
       R"("metadata":{"resourceVersion":"7"}})");
   // A gang of the whole job stays one.
   EXPECT_EQ(
-      json::serialize(*patch_of_scale(resource("batch.volcano.sh", "v1alpha1", "jobs"),
+      json::serialize(*patch_of_scale(scalable("batch.volcano.sh", "v1alpha1", "jobs"),
                                       object(R"({"metadata":{"name":"v"},"spec":{"minAvailable":3,"tasks":[
                     {"name":"ps","replicas":1},{"name":"worker","replicas":2,"minAvailable":2}]}})"),
                                       scale_to(1))),
@@ -51,10 +51,10 @@ TEST(Scale, OfListsReplacesTheWholeListAtOneVersion) {
 }
 
 TEST(Scale, OfOthersGoesByPath) {
-  EXPECT_EQ(json::serialize(*patch_of_scale(resource("apps", "v1", "deployments"),
+  EXPECT_EQ(json::serialize(*patch_of_scale(scalable("apps", "v1", "deployments"),
                                             object(R"({"spec":{"replicas":1}})"), scale_to(0))),
             R"({"spec":{"replicas":0}})");
-  EXPECT_FALSE(scale_of(resource("", "v1", "pods"), object(R"({"metadata":{"name":"p"}})")).ok());
+  EXPECT_FALSE(scale_of(scalable("", "v1", "pods"), object(R"({"metadata":{"name":"p"}})")).ok());
 }
 
 }  // namespace

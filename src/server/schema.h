@@ -11,6 +11,10 @@
 
 namespace trainyard::server {
 
+// Names that schemas of others use too.
+inline constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+inline constexpr std::string_view kPreserve = "x-kubernetes-preserve-unknown-fields";
+
 enum class ScalarType {
   kString,
   kInt32,

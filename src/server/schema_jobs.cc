@@ -50,7 +50,7 @@ type JobCondition | One aspect of a job's state.
 - message string | Why, as a sentence for people.
 - lastUpdateTime time | When the condition was last written.
 - lastTransitionTime time | When the condition last changed from one status to another.
-type ReplicaStatus | How many replicas of a role do what.
+type ReplicaStatus open | How many replicas of a role do what.
 - active int32 | How many are running.
 - succeeded int32 | How many have succeeded.
 - failed int32 | How many have failed.

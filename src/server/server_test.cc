@@ -20,7 +20,7 @@ std::unique_ptr<TestClient> watcher(TestPlane& plane, std::string_view query = "
   return client;
 }
 
-std::string shown(const std::optional<std::string>& line) {
+std::string shown_event(const std::optional<std::string>& line) {
   if (!line) return "end";
   json::object event = kube::parse_json(*line)->get_object();
   return fmt::format("{} {}", kube::text_at(event, {"type"}),
@@ -202,14 +202,14 @@ TEST(ServerWatchTest, EventsComeAsTheyHappen) {
   TestPlane plane;
   plane.call("POST", kConfigMapsPath, config_text("a"));
   auto watch = watcher(plane);
-  EXPECT_EQ(shown(watch->read_line()), "ADDED a");
+  EXPECT_EQ(shown_event(watch->read_line()), "ADDED a");
   plane.call("POST", kConfigMapsPath, config_text("b"));
-  EXPECT_EQ(shown(watch->read_line()), "ADDED b");
+  EXPECT_EQ(shown_event(watch->read_line()), "ADDED b");
   plane.call("PATCH", fmt::format("{}/b", kConfigMapsPath), R"({"data":{"key":"new"}})",
              "application/merge-patch+json");
-  EXPECT_EQ(shown(watch->read_line()), "MODIFIED b");
+  EXPECT_EQ(shown_event(watch->read_line()), "MODIFIED b");
   plane.call("DELETE", fmt::format("{}/b", kConfigMapsPath));
-  EXPECT_EQ(shown(watch->read_line()), "DELETED b");
+  EXPECT_EQ(shown_event(watch->read_line()), "DELETED b");
 }
 
 TEST(ServerWatchTest, AStreamingListEndsWithABookmark) {
@@ -217,7 +217,7 @@ TEST(ServerWatchTest, AStreamingListEndsWithABookmark) {
   plane.call("POST", kConfigMapsPath, config_text("a"));
   auto watch =
       watcher(plane, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
-  EXPECT_EQ(shown(watch->read_line()), "ADDED a");
+  EXPECT_EQ(shown_event(watch->read_line()), "ADDED a");
   std::optional<std::string> line = watch->read_line();
   ASSERT_TRUE(line);
   json::object event = kube::parse_json(*line)->get_object();
@@ -261,7 +261,8 @@ TEST(ServerWatchTest, FiftyWatchersSeeEverything) {
   for (int i = 0; i < 20; ++i) plane.call("POST", kConfigMapsPath, config_text(fmt::format("c{}", i)));
   for (size_t w = 0; w < watchers.size(); ++w) {
     if (w % 5 == 0) continue;
-    for (int i = 0; i < 20; ++i) ASSERT_EQ(shown(watchers[w]->read_line()), fmt::format("ADDED c{}", i)) << w;
+    for (int i = 0; i < 20; ++i)
+      ASSERT_EQ(shown_event(watchers[w]->read_line()), fmt::format("ADDED c{}", i)) << w;
   }
 }
 

@@ -16,7 +16,7 @@ constexpr uint8_t kFin = 1;
 
 enum Type : uint16_t { kSynStream = 1, kSynReply = 2, kRstStream = 3, kPing = 6, kGoAway = 7 };
 
-Error bad(std::string message) { return {ErrorKind::kInvalid, "SPDY: " + std::move(message)}; }
+Error bad_spdy(std::string message) { return {ErrorKind::kInvalid, "SPDY: " + std::move(message)}; }
 
 void put32(std::string& out, uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((value >> shift) & 0xff);
@@ -91,12 +91,12 @@ Result<Headers> parse_block(std::string_view block) {
   };
   uint32_t count = 0;
   if (!take_number(count) || count > block.size() / 8)
-    return bad("a header block that does not hold together");
+    return bad_spdy("a header block that does not hold together");
   Headers headers;
   for (uint32_t i = 0; i < count; ++i) {
     std::string name;
     std::string value;
-    if (!take_text(name) || !take_text(value)) return bad("a header block that ends too soon");
+    if (!take_text(name) || !take_text(value)) return bad_spdy("a header block that ends too soon");
     headers.emplace_back(std::move(name), std::move(value));
   }
   return headers;
@@ -145,9 +145,10 @@ Result<Headers> Decoder::headers_of(std::string_view block) {
       set_dictionary(zlib, inflateSetDictionary);
       continue;
     }
-    if (result != Z_OK && result != Z_BUF_ERROR) return bad("a header block that cannot be decompressed");
+    if (result != Z_OK && result != Z_BUF_ERROR)
+      return bad_spdy("a header block that cannot be decompressed");
     text.append(out.data(), out.size() - zlib.avail_out);
-    if (text.size() > kHeaderBlockBytesMax) return bad("a header block that is too large");
+    if (text.size() > kHeaderBlockBytesMax) return bad_spdy("a header block that is too large");
     if (zlib.avail_out > 0) break;
   }
   return parse_block(text);
@@ -158,7 +159,7 @@ Result<Done> Decoder::decode_control(std::string_view frame, std::vector<Frame>&
   bool fin = (get(frame, 4, 1) & kFin) != 0;
   std::string_view body = frame.substr(kFrameHeader);
   size_t fixed = type == kSynStream ? 10 : type == kRstStream ? 8 : type <= kGoAway && type != 4 ? 4 : 0;
-  if (body.size() < fixed) return bad("a frame that is too short");
+  if (body.size() < fixed) return bad_spdy("a frame that is too short");
   if (type == kSynStream || type == kSynReply) {
     Result<Headers> headers = headers_of(body.substr(fixed));
     if (!headers.ok()) return headers.error();
@@ -183,9 +184,9 @@ Result<std::vector<Frame>> Decoder::feed(std::string_view bytes) {
   std::string_view rest = buffer_;
   while (rest.size() >= kFrameHeader) {
     bool is_control = (static_cast<unsigned char>(rest[0]) & 0x80) != 0;
-    if (is_control && (get(rest, 0, 2) & 0x7fff) != kVersion) return bad("another version than 3");
+    if (is_control && (get(rest, 0, 2) & 0x7fff) != kVersion) return bad_spdy("another version than 3");
     size_t size = kFrameHeader + get(rest, 5, 3);
-    if (size > kFrameBytesMax) return bad("a frame that is too large");
+    if (size > kFrameBytesMax) return bad_spdy("a frame that is too large");
     if (rest.size() < size) break;
     std::string_view frame = rest.substr(0, size);
     if (is_control) {

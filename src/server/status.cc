@@ -136,6 +136,7 @@ json::object to_json(const Status& status) {
   json::object details = details_of(status);
   if (!details.empty()) out["details"] = std::move(details);
   if (!status.reason.empty()) out["code"] = status.code;
+  if (!status.continue_token.empty()) out["metadata"].get_object()["continue"] = status.continue_token;
   return out;
 }
 

@@ -29,6 +29,7 @@ struct Status {
   std::string kind;
   std::string uid;
   std::vector<StatusCause> causes;
+  std::string continue_token;       // with which a list can go on that is too old
   int64_t retry_after_seconds = 0;  // above 0: also the header Retry-After
 
   bool operator==(const Status&) const = default;

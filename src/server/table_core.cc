@@ -1,6 +1,7 @@
 // Rows of the built-in kinds that are no workloads.
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "server/table_rows.h"
@@ -12,8 +13,6 @@ using kube::array_at;
 using kube::int_at;
 using kube::object_at;
 using kube::text_at;
-
-json::string_view name_cell(const json::object& object) { return kube::jview(kube::name_of(object)); }
 
 size_t size_at(const json::object& from, std::string_view key) {
   const json::object* object = object_at(from, {key});
@@ -89,12 +88,6 @@ std::string_view first_text(std::initializer_list<std::string_view> texts) {
   return {};
 }
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 // An event has other names for its fields in events.k8s.io than in the core group.
 json::array event_cells(const json::object& event, Time now) {
   bool core = object_at(event, {"regarding"}) == nullptr;
@@ -113,7 +106,7 @@ json::array event_cells(const json::object& event, Time now) {
   return {age_of(last, now),
           kube::jview(text_at(event, {"type"})),
           kube::jview(text_at(event, {"reason"})),
-          fmt::format("{}/{}", lowered(text_at(event, {about, "kind"})), text_at(event, {about, "name"})),
+          fmt::format("{}/{}", lower_case(text_at(event, {about, "kind"})), text_at(event, {about, "name"})),
           kube::jview(text_at(event, {about, "fieldPath"})),
           host.empty() ? std::string(component) : fmt::format("{}, {}", component, host),
           kube::jview(text_at(event, {core ? "message" : "note"})),
@@ -414,7 +407,7 @@ constexpr Column kQuotaColumns[] = {{"Name"}, {"Request"}, {"Limit"}, {"Age"}};
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kCoreTables[] = {
     {"", "Pod", kPodColumns, pod_cells},
     {"", "Service", kServiceColumns, service_cells},
     {"", "Namespace", kNamespaceColumns, namespace_cells},
@@ -449,7 +442,7 @@ const KindTable* kind_table(std::string_view group, std::string_view kind) {
     }
     return nullptr;
   };
-  const KindTable* found = named(kTables);
+  const KindTable* found = named(kCoreTables);
   return found ? found : named(workload_tables());
 }
 

@@ -12,7 +12,7 @@
 namespace trainyard::server {
 namespace {
 
-struct Key {
+struct KeyStep {
   std::string name;
 };
 struct All {};
@@ -27,7 +27,7 @@ struct Filter {
   std::string value;
   bool equal = true;
 };
-using Step = std::variant<Key, All, Slice, Filter>;
+using Step = std::variant<KeyStep, All, Slice, Filter>;
 
 using Values = std::vector<const json::value*>;
 
@@ -67,7 +67,7 @@ std::optional<Step> bracket_of(std::string_view text) {
   if (text.empty()) return std::nullopt;
   if (text == "*") return All{};
   if (text.front() == '?') return filter_of(text);
-  if (text.front() == '\'' || text.front() == '"') return Key{std::string(unquoted(text))};
+  if (text.front() == '\'' || text.front() == '"') return KeyStep{std::string(unquoted(text))};
   size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
     std::optional<int64_t> index = number_of(text);
@@ -126,7 +126,7 @@ std::optional<std::vector<Step>> steps_of(std::string_view path) {
     if (key == "*") {
       steps.push_back(All{});
     } else if (!key.empty()) {
-      steps.push_back(Key{std::move(key)});
+      steps.push_back(KeyStep{std::move(key)});
     } else if (!path.starts_with('[')) {
       return std::nullopt;
     }
@@ -159,7 +159,7 @@ bool keeps(const Filter& filter, const json::value& element) {
 }
 
 void follow(const Step& step, const json::value& from, Values& out) {
-  std::visit(Match{[&](const Key& key) {
+  std::visit(Match{[&](const KeyStep& key) {
                      const json::object* object = from.if_object();
                      const json::value* value = object ? object->if_contains(key.name) : nullptr;
                      if (value != nullptr) out.push_back(value);
@@ -205,7 +205,7 @@ Values find_path(const json::value& from, std::string_view path) {
 Values find_path(const json::object& from, std::string_view path) {
   std::optional<std::vector<Step>> steps = steps_of(path);
   if (!steps || steps->empty()) return {};
-  const Key* key = std::get_if<Key>(&steps->front());
+  const KeyStep* key = std::get_if<KeyStep>(&steps->front());
   const json::value* first = key ? from.if_contains(key->name) : nullptr;
   if (first == nullptr) return {};
   steps->erase(steps->begin());
@@ -217,7 +217,7 @@ std::vector<std::string> keys_of_path(std::string_view path) {
   std::optional<std::vector<Step>> steps = steps_of(path);
   if (!steps) return keys;
   for (const Step& step : *steps) {
-    const Key* key = std::get_if<Key>(&step);
+    const KeyStep* key = std::get_if<KeyStep>(&step);
     if (key == nullptr) return {};
     keys.push_back(key->name);
   }

@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "kube/json.h"
+#include "kube/meta.h"
 
 namespace trainyard::server {
 
@@ -27,6 +28,7 @@ struct KindTable {
 // The table of a built-in kind; null when it is Name and Age.
 const KindTable* kind_table(std::string_view group, std::string_view kind);
 
+inline json::string_view name_cell(const json::object& object) { return kube::jview(kube::name_of(object)); }
 // "5m", "<unknown>" when the time is not there or not a time.
 std::string age_of(std::string_view rfc3339, Time now);
 std::string age_of(const json::object& object, Time now);  // since its creation

@@ -9,9 +9,9 @@
 namespace trainyard::server {
 namespace {
 
-const Time kNow = *parse_rfc3339("2026-11-16T12:00:00Z");
+const Time kTableTime = *parse_rfc3339("2026-11-16T12:00:00Z");
 
-ObjectRef object(std::string_view text) {
+ObjectRef shared_object(std::string_view text) {
   return std::make_shared<const json::object>(json::parse(kube::jview(text)).as_object());
 }
 
@@ -22,7 +22,7 @@ std::string cell_text(const json::value& cell) {
 
 // The table as kubectl prints it, cells apart by " | ".
 std::string printed(const ApiResource& resource, std::vector<ObjectRef> objects, bool wide = false) {
-  json::object table = table_of(resource, objects, {}, TableOptions{.now = kNow});
+  json::object table = table_of(resource, objects, {}, TableOptions{.now = kTableTime});
   const json::array& columns = table["columnDefinitions"].as_array();
   std::vector<std::string> lines;
   auto add = [&](auto cell) {
@@ -54,7 +54,7 @@ std::string pod_row(std::string_view spec, std::string_view status, std::string_
       fmt::format(R"({{"metadata":{{"name":"p","creationTimestamp":"2026-11-16T11:57:00Z"{}}},)"
                   R"("spec":{{{}}},"status":{{{}}}}})",
                   metadata, spec, status);
-  std::string table = printed(resource("", "v1", "pods"), {object(text)});
+  std::string table = printed(resource("", "v1", "pods"), {shared_object(text)});
   return table.substr(table.find('\n') + 1);
 }
 
@@ -106,7 +106,7 @@ TEST(Table, PodsSayHowFarTheirInitContainersAre) {
 }
 
 TEST(Table, PodsShowMoreWhenWide) {
-  ObjectRef pod = object(R"({"metadata":{"name":"p","creationTimestamp":"2026-11-16T11:57:00Z"},
+  ObjectRef pod = shared_object(R"({"metadata":{"name":"p","creationTimestamp":"2026-11-16T11:57:00Z"},
       "spec":{"nodeName":"n","containers":[{"name":"a"}]},"status":{"phase":"Pending","podIP":"10.0.0.1"}})");
   EXPECT_EQ(printed(resource("", "v1", "pods"), {pod}, true),
             "Name | Ready | Status | Restarts | Age | IP | Node | Nominated Node | Readiness Gates\n"
@@ -115,16 +115,16 @@ TEST(Table, PodsShowMoreWhenWide) {
 
 TEST(Table, JobsShowTheirState) {
   EXPECT_EQ(printed(resource("kubeflow.org", "v1", "tfjobs"),
-                    {object(R"({"metadata":{"name":"j","creationTimestamp":"2026-11-16T10:00:00Z"},
+                    {shared_object(R"({"metadata":{"name":"j","creationTimestamp":"2026-11-16T10:00:00Z"},
                         "status":{"conditions":[{"type":"Created"},{"type":"Running"}]}})"),
-                     object(R"({"metadata":{"name":"new"}})")}),
+                     shared_object(R"({"metadata":{"name":"new"}})")}),
             "Name | State | Age\nj | Running | 120m\nnew |  | ");
   EXPECT_EQ(printed(resource("batch.tensorstack.dev", "v1beta1", "tensorflowtrainingjobs"),
-                    {object(R"({"metadata":{"name":"t","creationTimestamp":"2026-11-14T10:00:00Z"},
+                    {shared_object(R"({"metadata":{"name":"t","creationTimestamp":"2026-11-14T10:00:00Z"},
                         "status":{"phase":"Succeeded"}})")}),
             "Name | Phase | Age\nt | Succeeded | 2d2h");
   EXPECT_EQ(printed(resource("batch.volcano.sh", "v1alpha1", "jobs"),
-                    {object(R"({"metadata":{"name":"v","creationTimestamp":"2026-11-16T11:59:30Z"},
+                    {shared_object(R"({"metadata":{"name":"v","creationTimestamp":"2026-11-16T11:59:30Z"},
                         "spec":{"queue":"q"},"status":{"state":{"phase":"Running"},"minAvailable":3,"running":3}})")},
                     true),
             "Name | STATUS | minAvailable | RUNNINGS | AGE | QUEUE\nv | Running | 3 | 3 | 30s | q");
@@ -132,32 +132,34 @@ TEST(Table, JobsShowTheirState) {
 
 TEST(Table, OtherKindsHaveTheColumnsUsersKnow) {
   EXPECT_EQ(printed(resource("", "v1", "services"),
-                    {object(R"({"metadata":{"name":"s","creationTimestamp":"2026-11-16T11:00:00Z"},
+                    {shared_object(R"({"metadata":{"name":"s","creationTimestamp":"2026-11-16T11:00:00Z"},
                         "spec":{"clusterIP":"None","ports":[{"port":2222},{"port":80,"nodePort":30080,"protocol":"UDP"}]}})")}),
             "Name | Type | Cluster-IP | External-IP | Port(s) | Age\n"
             "s | ClusterIP | None | <none> | 2222/TCP,80:30080/UDP | 60m");
   EXPECT_EQ(
-      printed(resource("", "v1", "events"),
-              {object(R"({"metadata":{"name":"e"},"type":"Normal","reason":"Created","message":"made it",
+      printed(
+          resource("", "v1", "events"),
+          {shared_object(R"({"metadata":{"name":"e"},"type":"Normal","reason":"Created","message":"made it",
                         "involvedObject":{"kind":"TFJob","name":"j"},"lastTimestamp":"2026-11-16T11:59:00Z"})")}),
       "Last Seen | Type | Reason | Object | Message\n60s | Normal | Created | tfjob/j | made it");
-  EXPECT_EQ(printed(resource("events.k8s.io", "v1", "events"),
-                    {object(R"({"metadata":{"name":"e"},"type":"Normal","reason":"Created","note":"made it",
+  EXPECT_EQ(
+      printed(resource("events.k8s.io", "v1", "events"),
+              {shared_object(R"({"metadata":{"name":"e"},"type":"Normal","reason":"Created","note":"made it",
                         "regarding":{"kind":"TFJob","name":"j"},"eventTime":"2026-11-16T11:59:00.000000Z"})")}),
-            "Last Seen | Type | Reason | Object | Message\n60s | Normal | Created | tfjob/j | made it");
+      "Last Seen | Type | Reason | Object | Message\n60s | Normal | Created | tfjob/j | made it");
   EXPECT_EQ(printed(resource("", "v1", "nodes"),
-                    {object(R"({"metadata":{"name":"n","creationTimestamp":"2026-11-16T04:30:00Z"},
+                    {shared_object(R"({"metadata":{"name":"n","creationTimestamp":"2026-11-16T04:30:00Z"},
                         "spec":{"unschedulable":true},"status":{"conditions":[{"type":"Ready","status":"True"}],
                         "nodeInfo":{"kubeletVersion":"v1.33.0"}}})")}),
             "Name | Status | Roles | Age | Version\nn | Ready,SchedulingDisabled | <none> | 7h30m | v1.33.0");
   EXPECT_EQ(printed(resource("", "v1", "persistentvolumeclaims"),
-                    {object(R"({"metadata":{"name":"c","creationTimestamp":"2026-11-16T11:59:59Z"},
+                    {shared_object(R"({"metadata":{"name":"c","creationTimestamp":"2026-11-16T11:59:59Z"},
                         "spec":{"volumeName":"v","storageClassName":"local"},
                         "status":{"phase":"Bound","capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"]}})")}),
             "Name | Status | Volume | Capacity | Access Modes | StorageClass | VolumeAttributesClass | Age\n"
             "c | Bound | v | 1Gi | RWO | local | <unset> | 1s");
   EXPECT_EQ(printed(resource("batch", "v1", "jobs"),
-                    {object(R"({"metadata":{"name":"b","creationTimestamp":"2026-11-16T11:50:00Z"},
+                    {shared_object(R"({"metadata":{"name":"b","creationTimestamp":"2026-11-16T11:50:00Z"},
                         "spec":{"completions":2},"status":{"succeeded":2,"startTime":"2026-11-16T11:50:00Z",
                         "completionTime":"2026-11-16T11:52:05Z","conditions":[{"type":"Complete","status":"True"}]}})")}),
             "Name | Status | Completions | Duration | Age\nb | Complete | 2/2 | 2m5s | 10m");
@@ -166,17 +168,17 @@ TEST(Table, OtherKindsHaveTheColumnsUsersKnow) {
 TEST(Table, EveryKindHasAsManyCellsAsColumns) {
   Registry registry;
   for (const ApiResource* each : registry.all()) {
-    std::string text = printed(*each, {object(R"({"metadata":{"name":"x"}})")}, true);
+    std::string text = printed(*each, {shared_object(R"({"metadata":{"name":"x"}})")}, true);
     EXPECT_NE(text.find("\n"), std::string::npos) << each->resource.plural;
   }
 }
 
 TEST(Table, RowsCarryWhatWasAskedFor) {
   ObjectRef map =
-      object(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"},"data":{"a":"b"}})");
+      shared_object(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"},"data":{"a":"b"}})");
   auto row_with = [&](IncludeObject include) {
     json::object table = table_of(resource("", "v1", "configmaps"), std::vector{map}, ListMeta{7, "next", 3},
-                                  TableOptions{.include = include, .now = kNow});
+                                  TableOptions{.include = include, .now = kTableTime});
     EXPECT_EQ(json::serialize(table["metadata"]),
               R"({"resourceVersion":"7","continue":"next","remainingItemCount":3})");
     const json::value* object = table["rows"].as_array()[0].as_object().if_contains("object");

@@ -15,8 +15,6 @@ using kube::int_at;
 using kube::object_at;
 using kube::text_at;
 
-json::string_view name_cell(const json::object& object) { return kube::jview(kube::name_of(object)); }
-
 int64_t count_at(const json::object& object, std::initializer_list<std::string_view> path) {
   return int_at(object, path).value_or(0);
 }
@@ -171,7 +169,7 @@ constexpr Column kDaemonSetColumns[] = {{"Name"},
 constexpr Column kBudgetColumns[] = {
     {"Name"}, {"Min Available"}, {"Max Unavailable"}, {"Allowed Disruptions", "integer"}, {"Age"}};
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kWorkloadTables[] = {
     {"batch", "Job", kJobColumns, job_cells},
     {"batch", "CronJob", kCronJobColumns, cron_job_cells},
     {"apps", "Deployment", kDeploymentColumns, deployment_cells},
@@ -197,7 +195,7 @@ std::string expression_text(const json::object& expression) {
 
 }  // namespace
 
-std::span<const KindTable> workload_tables() { return kTables; }
+std::span<const KindTable> workload_tables() { return kWorkloadTables; }
 
 std::string age_of(std::string_view rfc3339, Time now) {
   std::optional<Time> since = parse_rfc3339(rfc3339);

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard::server {
+#include "base/ascii.h"
 
-inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+namespace trainyard::server {
 
 inline bool equals_ignoring_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Time kNow{1'800'000'000'000};
+constexpr Time kSignedAt{1'800'000'000'000};
 constexpr Duration kDay = std::chrono::hours{24};
 
 class TlsFilesTest : public testing::Test {
@@ -22,7 +22,7 @@ class TlsFilesTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
   fs::path dir() const { return root_ / "data" / "pki"; }
-  TlsFiles ensured(Time now = kNow, const std::vector<std::string>& names = {}) {
+  TlsFiles ensured(Time now = kSignedAt, const std::vector<std::string>& names = {}) {
     Result<TlsFiles> files = ensure_tls_files(dir(), names, now);
     EXPECT_TRUE(files.ok()) << (files.ok() ? "" : files.error().message);
     return files.ok() ? *files : TlsFiles{};
@@ -38,7 +38,7 @@ class TlsFilesTest : public testing::Test {
 
 TEST_F(TlsFilesTest, MadeOnceAndPrivate) {
   TlsFiles first = ensured();
-  TlsFiles second = ensured(kNow + kDay);
+  TlsFiles second = ensured(kSignedAt + kDay);
   EXPECT_EQ(first.ca_certificate, second.ca_certificate);
   EXPECT_EQ(first.server, second.server);
   EXPECT_EQ(first.admin, second.admin);
@@ -64,7 +64,7 @@ TEST_F(TlsFilesTest, TheServerStandsForItsNames) {
   TlsFiles files = ensured();
   EXPECT_TRUE(covers(files.server.certificate, {"localhost", "127.0.0.1", "::1", "kubernetes.default.svc"}));
   EXPECT_FALSE(covers(files.server.certificate, {"example.com"}));
-  TlsFiles more = ensured(kNow, {"10.0.0.7", "train.example.com"});
+  TlsFiles more = ensured(kSignedAt, {"10.0.0.7", "train.example.com"});
   EXPECT_NE(more.server, files.server);
   EXPECT_TRUE(covers(more.server.certificate, {"10.0.0.7", "train.example.com", "localhost"}));
   EXPECT_EQ(more.admin, files.admin);
@@ -74,13 +74,13 @@ TEST_F(TlsFilesTest, TheServerStandsForItsNames) {
 
 TEST_F(TlsFilesTest, RenewedBeforeTheEnd) {
   TlsFiles files = ensured();
-  TlsFiles later = ensured(kNow + kDay * 340);
+  TlsFiles later = ensured(kSignedAt + kDay * 340);
   EXPECT_EQ(later.ca_certificate, files.ca_certificate);
   EXPECT_NE(later.server, files.server);
   EXPECT_NE(later.admin, files.admin);
   EXPECT_EQ(later.token, files.token);
-  EXPECT_GT(*expiry_of(later.server.certificate), kNow + kDay * 600);
-  TlsFiles much_later = ensured(kNow + kDay * 3640);
+  EXPECT_GT(*expiry_of(later.server.certificate), kSignedAt + kDay * 600);
+  TlsFiles much_later = ensured(kSignedAt + kDay * 3640);
   EXPECT_NE(much_later.ca_certificate, files.ca_certificate);
   EXPECT_TRUE(is_signed_by(much_later.server, much_later.ca_certificate));
 }
@@ -98,7 +98,7 @@ TEST_F(TlsFilesTest, DamageIsMended) {
 
 TEST_F(TlsFilesTest, ADiskThatRefusesIsTold) {
   std::ofstream(root_ / "data") << "a file where a folder should be";
-  Result<TlsFiles> files = ensure_tls_files(dir(), {}, kNow);
+  Result<TlsFiles> files = ensure_tls_files(dir(), {}, kSignedAt);
   ASSERT_FALSE(files.ok());
   EXPECT_EQ(files.error().kind, ErrorKind::kUnavailable);
 }

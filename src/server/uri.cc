@@ -22,18 +22,18 @@ bool has_control_character(std::string_view text) {
   return false;
 }
 
-Error bad(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
+Error bad_target(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
 Result<std::string> decode_segment(std::string_view raw) {
-  if (raw.empty()) return bad("the path has an empty segment");
+  if (raw.empty()) return bad_target("the path has an empty segment");
   std::optional<std::string> segment = percent_decode(raw, false);
-  if (!segment) return bad("the path has a broken escape");
-  if (*segment == "." || *segment == "..") return bad("the path has a segment of dots");
+  if (!segment) return bad_target("the path has a broken escape");
+  if (*segment == "." || *segment == "..") return bad_target("the path has a segment of dots");
   if (segment->find('/') != std::string::npos || segment->find('\\') != std::string::npos) {
-    return bad("the path has an escaped slash");
+    return bad_target("the path has an escaped slash");
   }
-  if (has_control_character(*segment)) return bad("the path has a control character");
-  if (!is_utf8(*segment)) return bad("the path is not UTF-8");
+  if (has_control_character(*segment)) return bad_target("the path has a control character");
+  if (!is_utf8(*segment)) return bad_target("the path is not UTF-8");
   return *segment;
 }
 
@@ -47,8 +47,8 @@ Result<Query> parse_query(std::string_view text) {
     size_t equals = std::min(pair.find('='), pair.size());
     std::optional<std::string> name = percent_decode(pair.substr(0, equals), true);
     std::optional<std::string> value = percent_decode(pair.substr(std::min(equals + 1, pair.size())), true);
-    if (!name || !value) return bad("the query has a broken escape");
-    if (!is_utf8(*name) || !is_utf8(*value)) return bad("the query is not UTF-8");
+    if (!name || !value) return bad_target("the query has a broken escape");
+    if (!is_utf8(*name) || !is_utf8(*value)) return bad_target("the query is not UTF-8");
     query.add(std::move(*name), std::move(*value));
   }
   return query;
@@ -96,7 +96,7 @@ Result<bool> Query::flag(std::string_view name) const {
   for (std::string_view no : {"", "false", "0", "f", "F", "FALSE", "False"}) {
     if (value == no) return false;
   }
-  return bad(fmt::format("{}: true or false is wanted", name));
+  return bad_target(fmt::format("{}: true or false is wanted", name));
 }
 
 Result<std::optional<int64_t>> Query::number(std::string_view name) const {
@@ -105,16 +105,16 @@ Result<std::optional<int64_t>> Query::number(std::string_view name) const {
   int64_t value = 0;
   auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed != std::errc() || end != text.data() + text.size()) {
-    return bad(fmt::format("{}: a whole number is wanted", name));
+    return bad_target(fmt::format("{}: a whole number is wanted", name));
   }
   return std::optional<int64_t>(value);
 }
 
 Result<Uri> parse_target(std::string_view target) {
-  if (target.size() > kTargetBytesMax) return bad("the URL is too long");
-  if (target.empty() || target.front() != '/') return bad("the URL must begin with a slash");
-  if (has_control_character(target)) return bad("the URL has a control character");
-  if (target.find('#') != std::string_view::npos) return bad("the URL has a fragment");
+  if (target.size() > kTargetBytesMax) return bad_target("the URL is too long");
+  if (target.empty() || target.front() != '/') return bad_target("the URL must begin with a slash");
+  if (has_control_character(target)) return bad_target("the URL has a control character");
+  if (target.find('#') != std::string_view::npos) return bad_target("the URL has a fragment");
   size_t end = std::min(target.find('?'), target.size());
   std::string_view path = target.substr(1, end - 1);
   if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
@@ -126,7 +126,7 @@ Result<Uri> parse_target(std::string_view target) {
     uri.segments.push_back(std::move(segment).value());
     if (slash == path.size()) break;
     path.remove_prefix(slash + 1);
-    if (path.empty()) return bad("the path has an empty segment");
+    if (path.empty()) return bad_target("the path has an empty segment");
   }
   Result<Query> query = parse_query(target.substr(std::min(end + 1, target.size())));
   if (!query.ok()) return query.error();

@@ -5,7 +5,7 @@
 namespace trainyard::server {
 namespace {
 
-std::string shown(std::string_view target) {
+std::string shown_target(std::string_view target) {
   Result<Uri> uri = parse_target(target);
   if (!uri.ok()) return "refused";
   std::string text;
@@ -22,7 +22,7 @@ TEST(UriTest, PathsAreTakenApart) {
       {"/apis/g/v1/x/system%3Anode", "[apis][g][v1][x][system:node]"},
       {"/a/%C3%A4", "[a][\xc3\xa4]"},
   };
-  for (auto [target, wanted] : kCases) EXPECT_EQ(shown(target), wanted) << target;
+  for (auto [target, wanted] : kCases) EXPECT_EQ(shown_target(target), wanted) << target;
 }
 
 TEST(UriTest, WhatIsDoubtfulIsRefused) {
@@ -32,10 +32,10 @@ TEST(UriTest, WhatIsDoubtfulIsRefused) {
                                   "/api/a%00b", "/api/a%0ab", "/api/%7f",    "/api/%",
                                   "/api/%1",    "/api/%zz",   "/api/%ff",    "/api/%c0%af",
                                   "/api#x",     "/api?x=%f",  "http://a/api"}) {
-    EXPECT_EQ(shown(target), "refused") << target;
+    EXPECT_EQ(shown_target(target), "refused") << target;
   }
-  EXPECT_EQ(shown(std::string_view("/a\nb", 4)), "refused");
-  EXPECT_EQ(shown("/" + std::string(kTargetBytesMax, 'a')), "refused");
+  EXPECT_EQ(shown_target(std::string_view("/a\nb", 4)), "refused");
+  EXPECT_EQ(shown_target("/" + std::string(kTargetBytesMax, 'a')), "refused");
 }
 
 TEST(UriTest, QueriesKeepOrderAndRepetition) {

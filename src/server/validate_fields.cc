@@ -12,10 +12,8 @@ namespace {
 
 using kube::object_at;
 
-constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-constexpr std::string_view kPreserve = "x-kubernetes-preserve-unknown-fields";
 constexpr std::string_view kEmbedded = "x-kubernetes-embedded-resource";
-constexpr int kDepthMax = 200;
+constexpr int kFieldDepthMax = 200;
 
 std::string below(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
@@ -33,7 +31,7 @@ class Finder {
   std::vector<std::string> take() { return std::move(problems_); }
 
   void check(const json::object& object, const SchemaType& type, const std::string& path, int depth) {
-    if (depth > kDepthMax) return;
+    if (depth > kFieldDepthMax) return;
     for (const json::key_value_pair& member : object) {
       std::string_view key = kube::view(member.key());
       if (type.is_kind() && (key == "apiVersion" || key == "kind")) continue;
@@ -55,7 +53,7 @@ class Finder {
   // `whole` where the value is an object with apiVersion and kind.
   void check_value(const json::value& value, const json::object& schema, const std::string& path, bool whole,
                    int depth) {
-    if (depth > kDepthMax) return;
+    if (depth > kFieldDepthMax) return;
     if (const json::array* list = value.if_array()) {
       const json::object* items = object_at(schema, {"items"});
       for (size_t i = 0; items != nullptr && i < list->size(); ++i) {
@@ -213,7 +211,7 @@ void prune_members(json::object& object, const json::object& schema, bool whole,
 }
 
 void prune(json::value& value, const json::object& schema, bool whole, int depth) {
-  if (depth > kDepthMax) return;
+  if (depth > kFieldDepthMax) return;
   if (json::object* object = value.if_object()) {
     prune_members(*object, schema, whole, depth);
     return;

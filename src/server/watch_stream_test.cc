@@ -8,7 +8,7 @@
 namespace trainyard::server {
 namespace {
 
-constexpr Time kNow{1'800'000'000'000};
+constexpr Time kWatchTime{1'800'000'000'000};
 
 // A hub whose watch says what a test tells it to.
 class ScriptedHub final : public hub::Hub {
@@ -40,7 +40,7 @@ class WatchStreamTest : public testing::Test {
  protected:
   WatchView view(Shape shape = Shape::kObject) {
     return {.api = registry_.find("", "v1", "configmaps"), .form = {Encoding::kJson, shape}, .clock = [] {
-              return kNow;
+              return kWatchTime;
             }};
   }
   static json::object parsed(std::string_view line) { return kube::parse_json(line)->get_object(); }

@@ -1,10 +1,8 @@
 #include "server/websocket.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/ssl.hpp>
 #include <boost/beast/websocket.hpp>
@@ -20,7 +18,6 @@ namespace net = boost::asio;
 namespace beast = boost::beast;
 namespace websocket = beast::websocket;
 
-constexpr auto kTuple = net::as_tuple(net::use_awaitable);
 constexpr size_t kMessageBytesMax = 4 * 1024 * 1024;
 constexpr Duration kCloseTimeout{5'000};
 constexpr Duration kIdleTimeout{600'000};  // pings keep a quiet session alive

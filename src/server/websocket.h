@@ -2,7 +2,9 @@
 // transport: includes Beast.
 #pragma once
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -13,6 +15,9 @@
 #include "server/http.h"
 
 namespace trainyard::server {
+
+// A failed operation answers with its error code, as the first of a tuple; it does not throw.
+inline constexpr auto kTuple = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;

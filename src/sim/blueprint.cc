@@ -79,6 +79,10 @@ json::object t9k_spec(const Blueprint& b) {
   if (b.gang) {
     spec["scheduler"] = json::object{{"t9kScheduler", json::object{{"queue", "default"}, {"priority", 10}}}};
   }
+  if (b.board) {
+    spec["tensorboardSpec"] = json::object{{"image", "tensorboard:1"},
+                                           {"trainingLogFilesets", json::array{"t9k://pvc/logs/train"}}};
+  }
   return spec;
 }
 
@@ -107,8 +111,9 @@ json::object volcano_spec(const Blueprint& b) {
   if (b.ttl) spec["ttlSecondsAfterFinished"] = *b.ttl;
   if (b.min_available) spec["minAvailable"] = *b.min_available;
   if (b.min_success) spec["minSuccess"] = *b.min_success;
-  spec["plugins"] =
-      json::object{{"env", json::array{}}, {"svc", json::array{}}, {"tensorflow", json::array{}}};
+  json::object plugins{{"env", json::array{}}, {"svc", json::array{}}, {"tensorflow", json::array{}}};
+  if (b.keys) plugins["ssh"] = json::array{};
+  spec["plugins"] = std::move(plugins);
   return spec;
 }
 
@@ -155,6 +160,10 @@ void read_word(Blueprint& b, std::string_view word) {
     b.gang = true;
   } else if (key == "hold") {
     b.hold = true;
+  } else if (key == "board") {
+    b.board = true;
+  } else if (key == "keys") {
+    b.keys = true;
   } else if (key == "invalid") {
     b.invalid = true;
   } else {
@@ -236,6 +245,8 @@ std::string to_string(const Blueprint& b) {
   if (b.dynamic) text += " dynamic";
   if (b.gang) text += " gang";
   if (b.hold) text += " hold";
+  if (b.board) text += " board";
+  if (b.keys) text += " keys";
   if (b.invalid) text += " invalid";
   return text;
 }
@@ -325,6 +336,8 @@ Blueprint random_blueprint(Rng& rng, Kind kind, std::string name, int replicas_m
       random_volcano(rng, b);
       break;
   }
+  b.board = kind == Kind::kT9k && rng.chance(15);
+  b.keys = kind == Kind::kVolcano && rng.chance(20);
   return b;
 }
 

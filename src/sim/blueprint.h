@@ -56,6 +56,8 @@ struct Blueprint {
   std::vector<BlueprintPolicy> policies;
   std::optional<int> min_available;
   std::optional<int> min_success;
+  bool board = false;    // T9k: a TensorBoard
+  bool keys = false;     // Volcano's ssh plugin: a Secret
   bool invalid = false;  // something in it that validation refuses
 
   bool operator==(const Blueprint&) const = default;

@@ -27,6 +27,11 @@ void Checkers::pod_changed(const Change& change) {
     // From now on nobody can know whose success it was.
     if (JobHistory* job = job_of(owner)) job->successes.erase({facts.role, facts.index});
   }
+  // The collector lets an orphan go; from then on it is nobody's, or whose controller adopts it.
+  if (change.before && change.author.hand == Hand::kCollector && facts.job_uid.empty()) {
+    pod.stripped = true;
+    if (JobHistory* job = job_of(owner)) job->successes.erase({facts.role, facts.index});
+  }
   const bool taken_back = change.author.hand == Hand::kOperator && !facts.job_uid.empty();
   if (change.before && taken_back) pod.stripped = false;
   pod.facts = std::move(facts);

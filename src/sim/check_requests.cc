@@ -11,10 +11,6 @@ namespace trainyard::sim {
 
 namespace {
 
-bool same_type(const kube::Resource& a, const kube::Resource& b) {
-  return a.plural == b.plural && a.group == b.group;
-}
-
 bool is_job(const kube::Resource& resource) {
   return same_type(resource, kube::kTfJobs) || same_type(resource, kube::kT9kJobs) ||
          same_type(resource, kube::kVolcanoJobs);
@@ -96,9 +92,16 @@ void Checkers::check_delete(int operator_id, const kube::Request& request, const
   const std::string owner =
       pod != pods_.end() ? pod->second.facts.job_uid : std::string(kube::controller_uid_of(*there));
   JobHistory* job = job_of(owner);
+  auto orphan = orphaned_.find(order.options.uid);
+  const bool let_go_since = orphan != orphaned_.end() && orphan->second > sight_of(operator_id).revision;
+  if (job == nullptr && let_go_since) return;
   if (job == nullptr) {
     violate(11, "foreign-objects", to_string(request) + ", which belongs to no job");
     return;
+  }
+  // Who deletes a job and keeps what it made wants it kept.
+  if (job->orphaning && job->spec_changed <= sight_of(operator_id).revision) {
+    violate(11, "orphans-stay", to_string(request) + ", which is to outlive its job");
   }
   if (pod != pods_.end() && job->spec_changed <= sight_of(operator_id).revision) {
     check_pod_delete(pod->second, *job);

@@ -72,6 +72,7 @@ void Checkers::job_at_rest(const JobHistory& job) {
     return;
   }
   gangs_at_rest(job);
+  companions_at_rest(job);
   running_job_at_rest(job, pods);
 }
 

@@ -56,6 +56,7 @@ void Checkers::job_changed(const Change& change, Kind kind) {
   if (change.before) finalizers_changed(change, job);
   job.status = read_status(kind, object);
   job.deleting = kube::is_deleting(object);
+  job.orphaning = job.deleting && kube::has_finalizer(object, "orphan");
   const bool stopped = job.wish.suspended || (kind == Kind::kVolcano && job.status.stopped);
   if (stopped) job.ever_stopped = true;
   const bool wants_none = job.status.terminal() || job.deleting || stopped;
@@ -163,7 +164,7 @@ void Checkers::finalizers_changed(const Change& change, const JobHistory& job) {
   if (!change.before || change.author.hand != Hand::kOperator) return;
   const bool had = kube::has_finalizer(*change.before, kFinalizer);
   const bool has = change.after && kube::has_finalizer(*change.after, kFinalizer);
-  if (!had || has) return;
+  if (!had || has || job.orphaning) return;
   const Sight sight = sight_of(change.author.operator_id);
   for (const PodHistory* pod : pods_of(job.uid)) {
     if (pod->created <= sight.pods_seen && !pod->stripped) {

@@ -56,6 +56,10 @@ void Checkers::on_change(const Change& change) {
   } else if (!change.before && change.author.hand == Hand::kOperator) {
     made_[change.author.operator_id].insert(std::string(kube::uid_of(object)));
   }
+  if (change.before && change.after && change.author.hand == Hand::kCollector &&
+      kube::controller_uid_of(object).empty() && !kube::controller_uid_of(*change.before).empty()) {
+    orphaned_.insert_or_assign(std::string(kube::uid_of(object)), change.revision);
+  }
   if (change.resource == &kube::kPods) return pod_changed(change);
   if (change.resource == &kube::kLeases) {
     lease_holder_ = change.after ? std::string(kube::text_at(object, {"spec", "holderIdentity"})) : "";
@@ -65,6 +69,8 @@ void Checkers::on_change(const Change& change) {
     if (!change.before) service_created(change);
     return;
   }
+  if (change.resource == &kube::kSecrets) return secret_changed(change);
+  if (change.resource == &kube::kTensorBoards) return board_changed(change);
   if (change.resource == &kube::kVolcanoCommands && !change.before) {
     if (JobHistory* job = job_of(std::string(kube::text_at(object, {"target", "uid"}))))
       job->commanded = true;

@@ -7,6 +7,7 @@
 //   4, 5, 6, 14, 17  when a job changes or goes                check_status.cc
 //   3, 5, 11, 12     when an operator asks for something       check_requests.cc
 //   13               at every revision                         checkers.cc
+//   1, 2, 11, 15     Secrets and TensorBoards of jobs          check_companions.cc
 //   5, 14 - 18       when the world is at rest, and silent     check_rest.cc, world.cc
 //
 // Of gangs what exists now is checked: 7 that no pod of a gated gang is made before the
@@ -105,6 +106,7 @@ class Checkers {
     int64_t no_pods_since = 0;     // revision; 0: pods may be made
     std::optional<Time> ended_at;  // when the status first said so
     bool deleting = false;
+    bool orphaning = false;  // being deleted, and what it made is to stay
     bool gone = false;
     bool scaled = false;
     bool edited = false;
@@ -126,6 +128,8 @@ class Checkers {
   void check_old_pods(const JobHistory& job, const PodHistory& pod);
   void note_pod_end(JobHistory& job, PodHistory& pod, const PodFacts& before, int64_t revision);
   void service_created(const Change& change);
+  void secret_changed(const Change& change);
+  void board_changed(const Change& change);
 
   void job_changed(const Change& change, Kind kind);
   void status_changed(const Change& change, JobHistory& job, const StatusFacts& before,
@@ -142,6 +146,7 @@ class Checkers {
 
   void job_at_rest(const JobHistory& job);
   void gangs_at_rest(const JobHistory& job);
+  void companions_at_rest(const JobHistory& job);
   void ended_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods);
   void running_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods);
 
@@ -155,8 +160,9 @@ class Checkers {
   const Options& options_;
   const Cluster& cluster_;
   // State.
-  std::map<std::string, JobHistory> jobs_;  // by uid, gone ones too
-  std::map<std::string, PodHistory> pods_;  // by uid, those that are there
+  std::map<std::string, JobHistory> jobs_;   // by uid, gone ones too
+  std::map<std::string, PodHistory> pods_;   // by uid, those that are there
+  std::map<std::string, int64_t> orphaned_;  // by uid: the revision at which the collector let it go
   std::map<int, Sight> sights_;
   std::map<int, std::set<std::string>> made_;  // what each operator made since it booted, and is there
   std::string lease_holder_;

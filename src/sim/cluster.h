@@ -35,6 +35,10 @@ struct Change {
   store::Object after;   // null: gone
 };
 
+inline bool same_type(const kube::Resource& a, const kube::Resource& b) {
+  return a.plural == b.plural && a.group == b.group;
+}
+
 // Every resource that anything in the world writes.
 const std::vector<const kube::Resource*>& all_resources();
 

@@ -147,6 +147,7 @@ void read_t9k_wish(const json::object& spec, Wish& wish) {
   wish.backoff = small_int_at(spec, {"runPolicy", "backoffLimit"});
   wish.deadline = small_int_at(spec, {"runPolicy", "activeDeadlineSeconds"});
   wish.clean = kube::text_at(spec, {"runPolicy", "cleanUpPolicy"});
+  wish.board = kube::object_at(spec, {"tensorboardSpec"}) != nullptr;
 }
 
 void read_volcano_wish(const json::object& spec, Wish& wish) {
@@ -158,6 +159,7 @@ void read_volcano_wish(const json::object& spec, Wish& wish) {
   wish.backoff = small_int_at(spec, {"maxRetry"});
   wish.ttl = small_int_at(spec, {"ttlSecondsAfterFinished"});
   wish.has_policies = kube::array_at(spec, {"policies"}) != nullptr;
+  wish.keys = kube::find(spec, {"plugins", "ssh"}) != nullptr;
 }
 
 }  // namespace

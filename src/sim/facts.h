@@ -58,6 +58,8 @@ struct Wish {
   std::string scope;
   std::string clean;
   bool has_policies = false;
+  bool board = false;    // a TensorBoard of its own
+  bool keys = false;     // a Secret with keys
   bool dynamic = false;  // each worker is told of itself and the parameter servers alone
 };
 Wish read_wish(Kind kind, const json::object& job);

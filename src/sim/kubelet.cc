@@ -10,7 +10,7 @@ namespace trainyard::sim {
 
 namespace {
 
-constexpr Author kHand{Hand::kKubelet, -1};
+constexpr Author kKubeletHand{Hand::kKubelet, -1};
 constexpr int kExitCodes[] = {1, 2, 42, 127, 130, 137, 139, 143};
 constexpr int kTerminated = 143;
 
@@ -214,7 +214,7 @@ void Kubelet::evict(Body& body) {
   if (!scripted_ && rng_.chance(50)) {
     // Through the API: marked, then deleted like by anybody else.
     write(body);
-    cluster_.remove(kHand, kube::kPods, std::string(body.name), {.uid = body.uid});
+    cluster_.remove(kKubeletHand, kube::kPods, std::string(body.name), {.uid = body.uid});
     return;
   }
   body.stage = Stage::kEnded;
@@ -239,7 +239,7 @@ void Kubelet::lose_node(const std::string& node) {
     if (rng_.chance(30)) body->phase = PodPhase::kUnknown;
     write(*body);
     body = find(uid);
-    if (body != nullptr) cluster_.remove(kHand, kube::kPods, std::string(body->name), {.uid = uid});
+    if (body != nullptr) cluster_.remove(kKubeletHand, kube::kPods, std::string(body->name), {.uid = uid});
   }
   if (!scripted_) {
     cluster_.agenda().in(some(5'000, 90'000), [this, node] {
@@ -266,7 +266,7 @@ void Kubelet::stop(const std::string& uid) {
     body = find(uid);
     if (body == nullptr) return;
   }
-  cluster_.remove(kHand, kube::kPods, std::string(body->name), {.uid = uid, .grace_seconds = 0});
+  cluster_.remove(kKubeletHand, kube::kPods, std::string(body->name), {.uid = uid, .grace_seconds = 0});
 }
 
 void Kubelet::settle() {
@@ -331,7 +331,7 @@ void Kubelet::write(const Body& body) {
   if (body.started_at) status["startTime"] = format_rfc3339(*body.started_at);
   // By value: the write may end this body.
   const std::string name = body.name;
-  cluster_.write_status(kHand, kube::kPods, name, std::move(status));
+  cluster_.write_status(kKubeletHand, kube::kPods, name, std::move(status));
 }
 
 }  // namespace trainyard::sim

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, kFaultCount> kNames{
     "policy-edit",    "invalid-edit",   "suspend",
     "delete-job",     "recreate-job",   "delete-pod",
     "delete-service", "strip-labels",   "command",
-    "foreign-pod",
+    "foreign-pod",    "orphan",         "quota",
 };
 
 }  // namespace
@@ -45,7 +45,7 @@ Options derive_options(uint64_t seed) {
   options.seed = seed;
   // Swarm: a world has a few kinds of trouble, not all; some have none at all.
   const auto each = static_cast<unsigned>(rng.below(4) == 0 ? 50 : rng.between(0, 30));
-  for (int i = 0; i < kFaultCount; ++i) {
+  for (int i = 0; i < static_cast<int>(Fault::kOrphan); ++i) {
     if (rng.chance(each)) options.faults.add(static_cast<Fault>(i));
   }
   // Two operators renew a lease for ever: such worlds cost more than the others.
@@ -56,6 +56,10 @@ Options derive_options(uint64_t seed) {
   options.user_actions = static_cast<int>(rng.between(0, 6));
   options.nodes = static_cast<int>(rng.between(1, 3));
   options.trouble = seconds(rng.between(20, 120));
+  // Later ideas draw last, so that a seed stays as much the world it was as can be.
+  for (Fault fault : {Fault::kOrphan, Fault::kQuota}) {
+    if (rng.chance(each)) options.faults.add(fault);
+  }
   return options;
 }
 

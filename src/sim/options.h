@@ -55,6 +55,9 @@ enum class Fault {
   kStripLabels,
   kCommand,     // Volcano's commands
   kForeignPod,  // a pod of somebody else has a name that the job wants
+  kOrphan,      // a job is deleted and what it made is to stay
+  // Admission.
+  kQuota,  // pods are refused for a while
   kCount,
 };
 
@@ -76,7 +79,7 @@ class FaultSet {
 };
 
 // Streams of chance, each seeded apart.
-enum class Stream { kOptions, kJobs, kUsers, kKubelet, kNetwork, kApi, kProcess, kSettle };
+enum class Stream { kOptions, kJobs, kUsers, kKubelet, kNetwork, kApi, kProcess, kSettle, kQuota };
 
 Rng stream(uint64_t seed, Stream which);
 

@@ -16,10 +16,6 @@ namespace {
 constexpr Duration kTurn{2};
 constexpr Duration kFrozen{45'000};
 
-bool same_type(const kube::Resource& a, const kube::Resource& b) {
-  return a.plural == b.plural && a.group == b.group;
-}
-
 int64_t revision_in(std::string_view text) {
   int64_t revision = 0;
   std::from_chars(text.data(), text.data() + text.size(), revision);
@@ -31,9 +27,6 @@ bool can_conflict(const kube::Request& request) {
   return !std::holds_alternative<kube::Create>(request.verb) &&
          !std::holds_alternative<kube::Delete>(request.verb);
 }
-
-// Real keys cost milliseconds and are not what is tested here.
-dialect::KeyPair fake_keys() { return {"private", "ssh-rsa public"}; }
 
 }  // namespace
 
@@ -102,6 +95,12 @@ void Process::later(Duration after, std::function<void()> deed) {
   });
 }
 
+// Real keys cost milliseconds and are not what is tested here; but no two are the same.
+dialect::KeyPair Process::fake_keys() {
+  ++keys_;
+  return {fmt::format("private {}-{}", id_, keys_), fmt::format("ssh-rsa public {}-{}", id_, keys_)};
+}
+
 void Process::boot() {
   ++boots_;
   control::OperatorOptions options;
@@ -110,7 +109,8 @@ void Process::boot() {
   options.identity = name_;
   options.lease_ns = "default";
   operator_ = std::make_unique<control::Operator>(
-      control::OperatorPorts{*this, fake_keys, [this] { return own_now(); }}, dialects_, options);
+      control::OperatorPorts{*this, [this] { return fake_keys(); }, [this] { return own_now(); }}, dialects_,
+      options);
   lines_.assign(operator_->streams().size(), Line{});
   ports_.checkers.boots(id_);
   ports_.trace.say(ports_.cluster.now(), name_, "boots");

@@ -95,6 +95,7 @@ class Process final : public client::Client {
   void deliver(int stream, const store::WatchEvent& event);
   void close(int stream, std::optional<Error> error, std::string_view why);
   void begin_pass();
+  dialect::KeyPair fake_keys();
 
   void crash(std::string_view why);
   void maybe_trouble();
@@ -119,6 +120,7 @@ class Process final : public client::Client {
   Duration skew_{0};
   int writes_ = 0;
   int boots_ = 0;
+  int keys_ = 0;
   // State of the process.
   std::unique_ptr<control::Operator> operator_;
   std::vector<Line> lines_;

@@ -8,7 +8,7 @@
 namespace trainyard::sim {
 
 namespace {
-constexpr Author kHand{Hand::kScheduler, -1};
+constexpr Author kSchedulerHand{Hand::kScheduler, -1};
 
 bool is_pod_group(const kube::Resource* resource) {
   return resource == &kube::kVolcanoPodGroups || resource == &kube::kT9kPodGroups;
@@ -26,8 +26,10 @@ Duration Scheduler::some(int64_t low_ms, int64_t high_ms) {
 }
 
 void Scheduler::on_change(const Change& change) {
-  const bool new_pod = change.resource == &kube::kPods && !change.before;
-  if (new_pod || (is_pod_group(change.resource) && change.after)) plan_turn(some(100, 1'500));
+  // A pod that is given its labels back joins its group as a new one does.
+  const bool joins = change.resource == &kube::kPods && change.after &&
+                     (!change.before || read_pod(*change.before).gang != read_pod(*change.after).gang);
+  if (joins || (is_pod_group(change.resource) && change.after)) plan_turn(some(100, 1'500));
 }
 
 void Scheduler::plan_turn(Duration after) {
@@ -61,7 +63,7 @@ void Scheduler::admit_groups(const kube::Resource& resource) {
     if (phase.empty() || phase == "Pending") {
       json::object changed = *group;
       changed["status"] = json::object{{"phase", phase.empty() ? "Pending" : "Inqueue"}};
-      cluster_.update(kHand, resource, std::move(changed));
+      cluster_.update(kSchedulerHand, resource, std::move(changed));
       plan_turn(some(100, 3'000));
     } else {
       bind_members(*group);
@@ -93,7 +95,7 @@ void Scheduler::bind(const json::object& pod) {
   json::object bound = pod;
   const auto node = scripted_ ? 0 : rng_.below(static_cast<uint64_t>(options_.nodes));
   kube::ensure_object(bound, {"spec"})["nodeName"] = fmt::format("node-{}", node);
-  cluster_.update(kHand, kube::kPods, std::move(bound));
+  cluster_.update(kSchedulerHand, kube::kPods, std::move(bound));
 }
 
 }  // namespace trainyard::sim

@@ -87,6 +87,13 @@ const std::vector<Scenario>& scenarios() {
       {"volcano-abort",
        "volcano train worker=2\n20 command AbortJob\n50 command ResumeJob\n80 exit worker-0 0\n"
        "90 exit worker-1 0\n"},
+      {"orphan", "tfjob train worker=2\n20 orphan\n"},
+      {"orphan-held", "tfjob train worker=2 hold\n20 orphan\n"},
+      {"orphan-recreate", "tfjob train worker=2\n20 orphan\n25 create\n60 exit worker-0 0\n"},
+      {"quota", "tfjob train ps=1 worker=2\n0 quota 1\n30 no-quota\n"},
+      {"t9k-board", "t9k train worker=1 board clean=All\n20 exit worker-0 0\n"},
+      {"volcano-keys",
+       "volcano train worker=2 keys policies=PodFailed:RestartJob backoff=3\n20 exit worker-0 1\n"},
       {"volcano-terminate", "volcano train worker=2 ttl=20\n20 command TerminateJob\n"},
   };
   return all;

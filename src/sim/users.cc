@@ -9,10 +9,11 @@
 namespace trainyard::sim {
 
 namespace {
-constexpr Author kHand{Hand::kUser, -1};
-constexpr Fault kUserFaults[] = {
-    Fault::kScale,       Fault::kPolicyEdit, Fault::kInvalidEdit,   Fault::kSuspend,     Fault::kDeleteJob,
-    Fault::kRecreateJob, Fault::kDeletePod,  Fault::kDeleteService, Fault::kStripLabels, Fault::kCommand};
+constexpr Author kUserHand{Hand::kUser, -1};
+constexpr Fault kUserFaults[] = {Fault::kScale,     Fault::kPolicyEdit,    Fault::kInvalidEdit,
+                                 Fault::kSuspend,   Fault::kDeleteJob,     Fault::kRecreateJob,
+                                 Fault::kDeletePod, Fault::kDeleteService, Fault::kStripLabels,
+                                 Fault::kCommand,   Fault::kOrphan};
 }  // namespace
 
 Users::Users(Cluster& cluster, Trace& trace, const Options& options)
@@ -48,12 +49,19 @@ void Users::settle() {
     job.invalid = false;
     apply(job);
   }
-  // Orphans stand where pods should be; nobody else may remove them.
-  for (const store::Object& pod : pods_named("")) {
-    if (kube::controller_uid_of(*pod).empty()) foreign_pods_.emplace_back(kube::name_of(*pod));
-  }
   for (const std::string& name : foreign_pods_) {
-    cluster_.remove(kHand, kube::kPods, name, {.grace_seconds = 0});
+    cluster_.remove(kUserHand, kube::kPods, name, {.grace_seconds = 0});
+  }
+  clear_orphans();
+  // Those of a deletion that is still under way come a moment later.
+  cluster_.agenda().in(seconds(10), [this] { clear_orphans(); });
+}
+
+// Orphans stand where pods should be; nobody else may remove them.
+void Users::clear_orphans() {
+  for (const store::Object& pod : pods_named("")) {
+    if (!kube::controller_uid_of(*pod).empty()) continue;
+    cluster_.remove(kUserHand, kube::kPods, kube::name_of(*pod), {.grace_seconds = 0});
   }
 }
 
@@ -96,8 +104,8 @@ void Users::act_on(Blueprint& job, Fault what) {
     if (job.kind == Kind::kVolcano) command(job, kActions[rng_.below(std::size(kActions))]);
     return;
   }
-  remove(job);
-  if (what == Fault::kRecreateJob) {
+  remove(job, what == Fault::kOrphan ? kube::Propagation::kOrphan : kube::Propagation::kBackground);
+  if (what == Fault::kRecreateJob || (what == Fault::kOrphan && rng_.chance(60))) {
     cluster_.agenda().in(Duration{rng_.between(0, 3'000)}, [this, name = job.name] { recreate(name); });
   }
 }
@@ -105,13 +113,17 @@ void Users::act_on(Blueprint& job, Fault what) {
 void Users::recreate(const std::string& name) {
   const Blueprint* job = job_named(name);
   if (job == nullptr) return;
-  if (cluster_.find(resource_of(job->kind), name) == nullptr) return create(*job);
+  if (cluster_.find(resource_of(job->kind), name) == nullptr) {
+    // Pods that outlived the job of before have a past that is not this one's.
+    clear_orphans();
+    return create(*job);
+  }
   if (trouble_) cluster_.agenda().in(seconds(2), [this, name] { recreate(name); });
 }
 
 void Users::create(const Blueprint& blueprint) {
   if (trace_.on()) say("creates " + to_string(blueprint));
-  cluster_.create(kHand, resource_of(blueprint.kind), manifest_of(blueprint));
+  cluster_.create(kUserHand, resource_of(blueprint.kind), manifest_of(blueprint));
 }
 
 void Users::apply(const Blueprint& blueprint) {
@@ -120,14 +132,17 @@ void Users::apply(const Blueprint& blueprint) {
   if (trace_.on()) say("applies " + to_string(blueprint));
   json::object changed = *there;
   changed["spec"] = std::move(manifest_of(blueprint)["spec"]);
-  cluster_.update(kHand, resource_of(blueprint.kind), std::move(changed));
+  cluster_.update(kUserHand, resource_of(blueprint.kind), std::move(changed));
 }
 
-void Users::remove(const Blueprint& blueprint) {
-  if (trace_.on()) say("deletes " + blueprint.name);
+void Users::remove(const Blueprint& blueprint, kube::Propagation how) {
   kube::DeleteOptions options;
-  if (rng_.chance(25)) options.propagation = kube::Propagation::kForeground;
-  cluster_.remove(kHand, resource_of(blueprint.kind), blueprint.name, options);
+  options.propagation = how;
+  if (how == kube::Propagation::kBackground && rng_.chance(25)) {
+    options.propagation = kube::Propagation::kForeground;
+  }
+  if (trace_.on()) say(fmt::format("deletes {} ({})", blueprint.name, kube::name_of(options.propagation)));
+  cluster_.remove(kUserHand, resource_of(blueprint.kind), blueprint.name, options);
 }
 
 void Users::command(const Blueprint& blueprint, std::string_view action) {
@@ -144,7 +159,7 @@ void Users::command(const Blueprint& blueprint, std::string_view action) {
                                               {"ownerReferences", json::array{target}}}},
                     {"action", kube::jview(action)},
                     {"target", std::move(target)}};
-  cluster_.create(kHand, kube::kVolcanoCommands, std::move(body));
+  cluster_.create(kUserHand, kube::kVolcanoCommands, std::move(body));
 }
 
 void Users::scale(Blueprint& job) {
@@ -193,7 +208,7 @@ void Users::strip(const Blueprint& job) {
   const bool owner = rng_.chance(40);
   metadata.erase(owner ? "ownerReferences" : "labels");
   if (trace_.on()) say(fmt::format("takes the {} from {}", owner ? "owner" : "labels", kube::name_of(*pod)));
-  cluster_.update(kHand, kube::kPods, std::move(changed));
+  cluster_.update(kUserHand, kube::kPods, std::move(changed));
 }
 
 void Users::make_foreign_pod(const Blueprint& job) {
@@ -209,7 +224,7 @@ void Users::make_foreign_pod(const Blueprint& job) {
     const std::string owner = fmt::format("{}-owner", name);
     json::object owner_body{
         {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", json::object{{"name", owner}}}};
-    if (const store::Object made = cluster_.create(kHand, kube::kConfigMaps, std::move(owner_body))) {
+    if (const store::Object made = cluster_.create(kUserHand, kube::kConfigMaps, std::move(owner_body))) {
       metadata["ownerReferences"] =
           json::array{kube::owner_reference("v1", "ConfigMap", owner, kube::uid_of(*made))};
     }
@@ -219,7 +234,7 @@ void Users::make_foreign_pod(const Blueprint& job) {
       json::object{{"restartPolicy", "Never"},
                    {"containers", json::array{json::object{{"name", "other"}, {"image", "other:1"}}}}};
   if (trace_.on()) say("makes a pod of their own, " + name);
-  if (cluster_.create(kHand, kube::kPods, std::move(body))) foreign_pods_.push_back(name);
+  if (cluster_.create(kUserHand, kube::kPods, std::move(body))) foreign_pods_.push_back(name);
 }
 
 void Users::remove_pod(std::string_view name_end) {
@@ -227,7 +242,7 @@ void Users::remove_pod(std::string_view name_end) {
     const std::string name(kube::name_of(*pod));
     if (!name.ends_with(name_end)) continue;
     if (trace_.on()) say("deletes the pod " + name);
-    cluster_.remove(kHand, kube::kPods, name);
+    cluster_.remove(kUserHand, kube::kPods, name);
     return;
   }
 }
@@ -239,7 +254,7 @@ void Users::remove_service(std::string_view name_end) {
     const std::string name(kube::name_of(*service));
     if (!name.ends_with(name_end)) continue;
     if (trace_.on()) say("deletes the service " + name);
-    cluster_.remove(kHand, kube::kServices, name);
+    cluster_.remove(kUserHand, kube::kServices, name);
     return;
   }
 }

@@ -26,11 +26,13 @@ class Users {
   void start();
   // They take back what no job could live with, and go home.
   void settle();
+  // Takes away the pods that belong to nobody.
+  void clear_orphans();
 
   // By hand, for scripts.
   void create(const Blueprint& blueprint);
   void apply(const Blueprint& blueprint);
-  void remove(const Blueprint& blueprint);
+  void remove(const Blueprint& blueprint, kube::Propagation how = kube::Propagation::kBackground);
   void command(const Blueprint& blueprint, std::string_view action);
   void remove_pod(std::string_view name_end);
   void remove_service(std::string_view name_end);

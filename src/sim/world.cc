@@ -54,7 +54,8 @@ World::World(const WorldInput& input)
       checkers_(input_.options, cluster_),
       kubelet_(cluster_, input_.options, input.script != nullptr),
       scheduler_(cluster_, input_.options, input.script != nullptr),
-      users_(cluster_, trace_, input_.options) {
+      users_(cluster_, trace_, input_.options),
+      quota_(cluster_, trace_, input_.options) {
   wire();
 }
 
@@ -91,7 +92,7 @@ void World::on_change(const Change& change) {
   }
 }
 
-// The collector works when an owner goes, and when something is made for one that has gone.
+// The collector works when an owner goes, and when something is made for, or given to, one that has gone.
 void World::plan_collection(const Change& change) {
   const json::object& object = change.after ? *change.after : *change.before;
   const std::string uid(kube::uid_of(object));
@@ -104,7 +105,8 @@ void World::plan_collection(const Change& change) {
   }
   const std::string owner(kube::controller_uid_of(object));
   const bool goes = !change.after || kube::is_deleting(object);
-  const bool orphaned = !change.before && !owner.empty() && !job_uids_.contains(owner);
+  const bool given = !change.before || kube::controller_uid_of(*change.before) != owner;
+  const bool orphaned = given && !owner.empty() && !job_uids_.contains(owner);
   if (collection_planned_ || (!goes && !orphaned)) return;
   collection_planned_ = true;
   agenda_.in(Duration{200}, [this] {
@@ -156,6 +158,12 @@ void World::play(const ScriptLine& line) {
     users_.apply(parse_blueprint(line.argument));
   } else if (line.deed == "delete") {
     users_.remove(job);
+  } else if (line.deed == "orphan") {
+    users_.remove(job, kube::Propagation::kOrphan);
+  } else if (line.deed == "quota") {
+    quota_.close(std::stoi(line.argument));
+  } else if (line.deed == "no-quota") {
+    quota_.open();
   } else if (line.deed == "create") {
     users_.create(job);
   } else {
@@ -183,6 +191,7 @@ void World::run() {
     }
   } else {
     users_.start();
+    quota_.start();
   }
   run_until(kStart + trouble);
   if (broken()) return;
@@ -199,6 +208,7 @@ void World::settle() {
   checkers_.settle(agenda_.now());
   for (const auto& process : processes_) process->settle();
   users_.settle();
+  quota_.settle();
   kubelet_.settle();
 }
 
@@ -239,7 +249,7 @@ void forget_what_differs(json::value& value) {
       "startTime",     "completionTime",  "lastTransitionTime", "lastUpdateTime",
       "startedAt",     "finishedAt",      "lastReconcileTime",  "generation",
       "managedFields", "startTime",       "runningDuration",    "command",
-      "count"};
+      "count",         "id_rsa",          "id_rsa.pub",         "authorized_keys"};
   if (value.is_array()) {
     for (json::value& one : value.get_array()) forget_what_differs(one);
     return;

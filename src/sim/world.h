@@ -16,6 +16,7 @@
 #include "sim/kubelet.h"
 #include "sim/options.h"
 #include "sim/process.h"
+#include "sim/quota.h"
 #include "sim/scheduler.h"
 #include "sim/script.h"
 #include "sim/trace.h"
@@ -68,6 +69,7 @@ class World {
   Kubelet kubelet_;
   Scheduler scheduler_;
   Users users_;
+  Quota quota_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::set<std::string> job_uids_;  // of those that are there
   bool collection_planned_ = false;

@@ -3,11 +3,10 @@
 #include "kube/access.h"
 #include "store/managers.h"
 #include "store/store.h"
+#include "store/testing.h"
 
 namespace trainyard::store {
 namespace {
-
-constexpr Time kNow{1'700'000'000'000};
 
 json::object parsed(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
 

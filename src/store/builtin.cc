@@ -5,6 +5,7 @@
 #include "kube/quantity.h"
 #include "kube/selector.h"
 #include "store/errors.h"
+#include "store/metadata.h"
 
 namespace trainyard::store {
 
@@ -32,12 +33,6 @@ bool is_data_key(std::string_view key) {
 
 bool is_immutable(const json::object* before) {
   return before != nullptr && kube::bool_at(*before, {"immutable"}).value_or(false);
-}
-
-bool same_member(const json::object& a, const json::object& b, std::string_view member) {
-  const json::value* one = a.if_contains(jview(member));
-  const json::value* other = b.if_contains(jview(member));
-  return one == nullptr || other == nullptr ? one == other : *one == *other;
 }
 
 // The keys and the size of data and binaryData, and that they are text.

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "kube/access.h"
+#include "store/testing.h"
 
 namespace trainyard::store {
 namespace {
-
-constexpr Time kNow{1'700'000'000'000};
 
 class BuiltinTest : public testing::Test {
  protected:

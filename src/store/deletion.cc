@@ -1,5 +1,6 @@
 // How objects go: by request, in their grace period, behind finalizers, after their owners.
 #include "kube/access.h"
+#include "kube/same.h"
 #include "store/errors.h"
 #include "store/metadata.h"
 #include "store/namespaces.h"
@@ -95,7 +96,7 @@ Object Store::start_deletion(Table& table, const Object& before, const kube::Del
   }
   // What goes at once was never seen being deleted.
   if (is_ready_to_go(after)) return erase(table, before, already ? std::move(after) : *before);
-  if (after == *before) return before;
+  if (kube::same(after, *before)) return before;
   return put(table, before, std::move(after));
 }
 
@@ -225,7 +226,7 @@ bool Store::drop_owners(const Place& place, const std::set<std::string>& owner_u
     it = drop ? owners.erase(it) : it + 1;
   }
   if (owners.empty()) after["metadata"].get_object().erase("ownerReferences");
-  if (after == *before) return false;
+  if (kube::same(after, *before)) return false;
   put(table_at(place), before, std::move(after));
   return true;
 }

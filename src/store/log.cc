@@ -3,6 +3,7 @@
 
 #include "kube/access.h"
 #include "kube/selector.h"
+#include "store/continue_token.h"
 #include "store/errors.h"
 #include "store/fields.h"
 #include "store/store.h"
@@ -18,7 +19,8 @@ std::optional<int64_t> parse_revision(std::string_view text) {
   return n;
 }
 
-// Where a list of pages goes on: the revision of its first page, and the last object given.
+// Where a list of pages goes on: the revision of its first page (0: whichever is the newest), and
+// the last object given.
 struct Bookmark {
   int64_t revision = 0;
   std::string ns;
@@ -51,6 +53,13 @@ Object at_revision(const Object& object, int64_t revision) {
 
 }  // namespace
 
+std::string renewed_token(std::string_view token) {
+  std::optional<Bookmark> at = from_token(token);
+  if (!at) return "";
+  at->revision = 0;
+  return to_token(*at);
+}
+
 // What differs from now in what was at an earlier revision: null for what was not there.
 std::map<Store::ObjectKey, Object, Store::PairLess> Store::differences_at(const Table& table,
                                                                           int64_t revision) const {
@@ -76,10 +85,12 @@ Result<Store::ListStart> Store::list_start(const kube::List& query) const {
     if (!query.version.empty() && query.version != "0") {
       return Error{ErrorKind::kInvalid, "specifying resource version is not allowed when using continue"};
     }
+    if (from->revision == 0) return ListStart{revision_, ObjectKey(from->ns, from->name)};
     if (from->revision < compacted_) {
-      return Error{ErrorKind::kGone,
-                   "The provided continue parameter is too old to display a consistent list result. You must "
-                   "start a new list without the continue parameter."};
+      return Error{
+          ErrorKind::kGone,
+          "The provided continue parameter is too old to display a consistent list result. Start a "
+          "new list without it, or go on with the token of this answer to see the rest as it is now."};
     }
     return ListStart{from->revision, ObjectKey(from->ns, from->name)};
   }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kube/access.h"
+#include "kube/same.h"
 
 namespace trainyard::store {
 
@@ -57,6 +58,27 @@ void keep_identity(json::object& after, const json::object& before) {
   for (std::string_view field : kFixed) keep_member(metadata, old, field);
 }
 
+json::object with_status(const json::object& before, json::object body) {
+  json::object after;
+  after.reserve(before.size() + 1);
+  json::value* status = body.if_contains("status");
+  for (const json::key_value_pair& member : before) {
+    if (member.key() != "status") {
+      after.emplace(member.key(), member.value());
+    } else if (status != nullptr) {
+      after.emplace("status", std::move(*status));
+    }
+  }
+  if (status != nullptr && !before.contains("status")) after.emplace("status", std::move(*status));
+  return after;
+}
+
+bool same_member(const json::object& a, const json::object& b, std::string_view member) {
+  const json::value* left = a.if_contains(jview(member));
+  const json::value* right = b.if_contains(jview(member));
+  return left == nullptr || right == nullptr ? left == right : kube::same(*left, *right);
+}
+
 bool adds_finalizer(const json::object& before, const json::object& after) {
   const json::array* list = kube::array_at(after, {"metadata", "finalizers"});
   if (list == nullptr) return false;
@@ -89,7 +111,7 @@ bool differs_beyond_status(const json::object& before, const json::object& after
     return std::all_of(a.begin(), a.end(), [&](const json::key_value_pair& member) {
       if (!counts(member.key())) return true;
       const json::value* other = b.if_contains(member.key());
-      return other != nullptr && *other == member.value();
+      return other != nullptr && kube::same(*other, member.value());
     });
   };
   return !covers(before, after) || !covers(after, before);

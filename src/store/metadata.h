@@ -31,6 +31,10 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
 void keep_identity(json::object& after, const json::object& before);
 // Makes one member of `to` what it is in `from`, absent if it is absent there.
 void keep_member(json::object& to, const json::object& from, std::string_view member);
+// `before` with the status of `body`, absent if it is absent there.
+json::object with_status(const json::object& before, json::object body);
+// Whether one member is the same in both, or in neither.
+bool same_member(const json::object& a, const json::object& b, std::string_view member);
 
 bool adds_finalizer(const json::object& before, const json::object& after);
 bool has_finalizers(const json::object& object);

@@ -7,15 +7,11 @@
 #include "store/fields.h"
 #include "store/metadata.h"
 #include "store/store.h"
+#include "store/testing.h"
 
 namespace trainyard::store {
 namespace {
 
-constexpr Time kNow{1'700'000'000'000};
-
-json::object thing(std::string_view name) {
-  return {{"metadata", json::object{{"name", name}}}, {"data", json::object{}}};
-}
 json::object owned(json::object object, const json::object& owner) {
   object["metadata"].get_object()["ownerReferences"] =
       json::array{kube::owner_reference("v1", "ConfigMap", kube::name_of(owner), kube::uid_of(owner))};

@@ -257,8 +257,7 @@ Result<Object> Store::replace_now(Table& table, const Object& before, json::obje
       if (table.resource.has_status) keep_member(after, *before, "status");
       break;
     case Part::kStatus:
-      after = *before;
-      keep_member(after, body, "status");
+      after = with_status(*before, std::move(body));
       break;
   }
   if (table.admission) {
@@ -275,8 +274,11 @@ Result<Object> Store::finish_write(Table& table, const Object& before, json::obj
                           {forbidden_value("metadata.finalizers",
                                            "no new finalizers can be added if the object is being deleted")});
   }
-  if (after == *before) return before;
-  if (differs_beyond_status(*before, after)) {
+  const bool differs = differs_beyond_status(*before, after);
+  if (!differs && same_member(*before, after, "metadata") && same_member(*before, after, "status")) {
+    return before;
+  }
+  if (differs) {
     after["metadata"].get_object()["generation"] = kube::generation_of(*before) + 1;
   }
   if (is_ready_to_go(after)) return erase(table, before, std::move(after));

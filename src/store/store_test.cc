@@ -1,11 +1,11 @@
 #include "store/store.h"
 
+#include "store/continue_token.h"
 #include "store/store_suite.h"
+#include "store/testing.h"
 
 namespace trainyard::store {
 namespace {
-
-constexpr Time kNow{1'700'000'000'000};
 
 // The store itself, called directly.
 class Direct final : public Subject {
@@ -59,10 +59,6 @@ class Direct final : public Subject {
 
 INSTANTIATE_TEST_SUITE_P(Store, StoreSuite,
                          testing::Values(SubjectFactory([] { return std::make_unique<Direct>(); })));
-
-json::object thing(std::string_view name) {
-  return {{"metadata", json::object{{"name", name}}}, {"data", json::object{}}};
-}
 
 TEST(StoreTest, EqualCallsGiveEqualWorlds) {
   auto build = [](uint64_t seed) {
@@ -125,6 +121,11 @@ TEST(StoreTest, WhatIsCompactedIsGone) {
   store.compact(5);
   page.continue_token = token;
   EXPECT_EQ(store.list(kube::kConfigMaps, "ns", page).error().kind, ErrorKind::kGone);
+  // With a renewed token it goes on where it was, with what is there now.
+  page.continue_token = renewed_token(token);
+  page.limit = 0;
+  EXPECT_EQ(store.list(kube::kConfigMaps, "ns", page)->items.size(), 3u);
+  EXPECT_EQ(renewed_token("nonsense"), "");
   EXPECT_EQ(kube::version_of(*store.bookmark(kube::kConfigMaps).object), 5);
 }
 

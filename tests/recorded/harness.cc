@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "kube/access.h"
 #include "kube/yaml.h"
 
 namespace trainyard::recorded {
@@ -160,6 +161,21 @@ std::string compare_with_table(const std::vector<Difference>& found, const std::
       wrong += "in the table, and yet the same:\n" + as_row(rows[i].difference, rows[i].decision) + "\n";
   }
   return wrong;
+}
+
+json::value sorted(const json::value& value) {
+  if (const json::array* list = value.if_array()) {
+    json::array out;
+    for (const json::value& each : *list) out.push_back(sorted(each));
+    return out;
+  }
+  const json::object* object = value.if_object();
+  if (object == nullptr) return value;
+  std::map<std::string, json::value> members;
+  for (const auto& member : *object) members[std::string(kube::view(member.key()))] = sorted(member.value());
+  json::object out;
+  for (auto& [key, each] : members) out[key] = std::move(each);
+  return out;
 }
 
 std::string joined(const std::set<std::string>& words, std::string_view by) {

@@ -52,6 +52,9 @@ std::string as_row(const Difference& difference, std::string_view decision);
 // Everything wrong between what was found and what is in the table, as text; "" when all is well.
 std::string compare_with_table(const std::vector<Difference>& found, const std::vector<Row>& rows);
 
+// Keys in order, so that equal documents are equal text.
+json::value sorted(const json::value& value);
+
 // Text for the table: one line, compact.
 std::string joined(const std::set<std::string>& words, std::string_view by);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dialect/shared/conditions.h"
+#include "harness.h"
 #include "kube/access.h"
 
 namespace trainyard::recorded {
@@ -25,22 +26,6 @@ std::string counts_text(const json::object& statuses) {
     roles.insert(fmt::format("{}({})", key_text(role), counts));
   }
   return joined(roles, " ");
-}
-
-// Labels and such, in order of their keys, whatever order they were written in.
-json::value sorted(const json::value& value) {
-  if (const json::array* list = value.if_array()) {
-    json::array out;
-    for (const json::value& entry : *list) out.push_back(sorted(entry));
-    return out;
-  }
-  const json::object* object = value.if_object();
-  if (object == nullptr) return value;
-  std::map<std::string, json::value> members;
-  for (const auto& member : *object) members.emplace(key_text(member), sorted(member.value()));
-  json::object out;
-  for (auto& [key, member] : members) out[key] = std::move(member);
-  return out;
 }
 
 json::array owners_view(const json::object& object) {

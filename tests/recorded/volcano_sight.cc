@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "harness.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 
@@ -14,22 +15,6 @@ namespace {
 
 std::string text_of(const json::value& value) {
   return value.is_string() ? std::string(kube::view(value.get_string())) : json::serialize(value);
-}
-
-// Keys in order, so that equal documents are equal text.
-json::value sorted(const json::value& value) {
-  if (const json::array* list = value.if_array()) {
-    json::array all;
-    for (const json::value& each : *list) all.push_back(sorted(each));
-    return all;
-  }
-  const json::object* object = value.if_object();
-  if (object == nullptr) return value;
-  std::map<std::string, json::value> members;
-  for (const auto& member : *object) members[std::string(kube::view(member.key()))] = sorted(member.value());
-  json::object all;
-  for (auto& [key, each] : members) all[key] = std::move(each);
-  return all;
 }
 
 std::string shown(const json::value& value) { return json::serialize(sorted(value)); }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "rules.h"
+#include "unique_names.h"
 
 namespace trainyard::tidy {
 namespace {
@@ -35,6 +36,8 @@ std::vector<SourceFile> sources(const fs::path& root) {
       files.push_back({fs::relative(at->path(), root).generic_string(), read(at->path())});
     }
   }
+  std::sort(files.begin(), files.end(),
+            [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
   return files;
 }
 
@@ -125,6 +128,7 @@ std::vector<std::string> check(const fs::path& root) {
   }
   check_readmes(root, files, findings);
   check_tested(files, findings);
+  check_unique_names(files, findings);
   std::sort(findings.begin(), findings.end());
   std::vector<std::string> lines;
   for (const Finding& finding : findings) {

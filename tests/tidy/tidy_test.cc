@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "rules.h"
+#include "unique_names.h"
 
 namespace trainyard::tidy {
 namespace {
@@ -54,6 +55,44 @@ TEST(Tidy, ALongFileIsFlagged) {
   SourceFile test{"src/engine/long_test.cc", text};
   check_sizes(test, take_apart(text), findings);
   EXPECT_THAT(findings, IsEmpty());
+}
+
+TEST(Tidy, NamesAreUniqueWithinWhatIsCompiledAsOne) {
+  const SourceFile first{"src/engine/a.cc", R"(namespace {
+constexpr int kLimit = 3;
+struct Row {
+  int kLimit;
+};
+int sum(int a, int b) { return a + b; }
+int sum(const Row& row) { return row.kLimit; }
+}  // namespace
+int told(int a) { return a; }
+)"};
+  struct NameRow {
+    std::string path;
+    std::string hidden;
+    std::string flagged;
+  };
+  const NameRow rows[] = {
+      {"src/engine/b.cc", "int kLimit{4};", "kLimit"},
+      {"src/engine/b.cc", "class Row {\n};", "Row"},
+      {"src/engine/b.cc", "using Row = int;", "Row"},
+      {"src/engine/b.cc", "int sum(int x, int y) {\n}", "sum(int, int)"},
+      {"src/engine/b.cc", "int sum(int x) {\n}", ""},
+      {"src/engine/b.cc", "int told(int x) {\n}", "told(int)"},
+      {"src/engine/b.cc", "struct Row;", ""},
+      {"src/engine/b.cc", "int other = kLimit;", ""},
+      {"src/engine/b_test.cc", "int kLimit{4};", ""},
+      {"src/store/b.cc", "int kLimit{4};", ""},
+  };
+  for (const NameRow& row : rows) {
+    std::vector<Finding> findings;
+    SourceFile second{row.path, "namespace {\n" + row.hidden + "\n}  // namespace\n"};
+    check_unique_names({first, second}, findings);
+    std::string told =
+        row.flagged.empty() ? "" : row.flagged + " is in a.cc too: share it, or give it a name of its own";
+    EXPECT_EQ(findings.empty() ? "" : findings.front().text, told) << row.hidden;
+  }
 }
 
 struct CodeRow {

@@ -35,6 +35,9 @@ struct Settings {
   // Gang scheduling of TFJobs: the scheduler's name as Kubeflow's flag takes it
   // ("volcano", "kube-batch", any other: scheduler-plugins under that name), "" for off.
   std::string gang_scheduler;
+  // Of TFJobs: one headless Service for all replicas, which are told apart by host name and
+  // subdomain, instead of one Service each.
+  bool one_service_per_job = false;
 
   bool operator==(const Settings&) const = default;
 };

@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "dialect/shared/testing.h"
+
 namespace trainyard::dialect {
 namespace {
 
 using model::GangPhase;
 using model::GangScheduler;
-
-json::object parsed(std::string_view text) {
-  return json::parse(json::string_view(text.data(), text.size())).as_object();
-}
 
 model::Gang full_gang(GangScheduler scheduler) {
   return {.scheduler = scheduler,

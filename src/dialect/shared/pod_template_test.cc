@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "dialect/shared/testing.h"
+
 namespace trainyard::dialect {
 namespace {
-
-json::object parsed(std::string_view text) {
-  return json::parse(json::string_view(text.data(), text.size())).as_object();
-}
 
 TEST(PodTemplate, ThePodKeepsWhatTheTemplateSays) {
   json::object from = parsed(R"({"metadata":{"name":"n","labels":{"a":"b"},"annotations":{"c":"d"},

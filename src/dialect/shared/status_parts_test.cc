@@ -4,15 +4,12 @@
 #include "dialect/shared/counts.h"
 #include "dialect/shared/dialect.h"
 #include "dialect/shared/see_pod.h"
+#include "dialect/shared/testing.h"
 
 namespace trainyard::dialect {
 namespace {
 
 using model::PodPhase;
-
-json::object parsed(std::string_view text) {
-  return json::parse(json::string_view(text.data(), text.size())).as_object();
-}
 
 TEST(Conditions, TimeMovesOnlyWithTheStatus) {
   json::array conditions;

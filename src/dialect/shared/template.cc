@@ -211,15 +211,21 @@ void check_child_names(const Reader& where, std::string_view prefix, std::string
   }
 }
 
-std::optional<model::Scope> restart_scope(const Reader& root) {
+RestartWish restart_wish(const Reader& root) {
   Reader annotations = root.child("metadata").child("annotations");
-  if (!annotations.has(kRestartScopeAnnotation) || !annotations.raw(kRestartScopeAnnotation)->is_string()) {
-    return std::nullopt;
-  }
-  std::optional<std::string> word = annotations.one_of(kRestartScopeAnnotation, {"pod", "role", "job"});
-  if (!word) return std::nullopt;
-  if (*word == "role") return model::Scope::kRole;
-  return *word == "job" ? model::Scope::kJob : model::Scope::kPod;
+  auto said = [&](std::string_view key, std::initializer_list<std::string_view> words) {
+    bool there = annotations.has(key) && annotations.raw(key)->is_string();
+    return there ? annotations.one_of(key, words) : std::nullopt;
+  };
+  RestartWish wish;
+  wish.mirrored =
+      said(kStrategyAnnotation, {"MultiWorkerMirrored", "ParameterServer"}) == "MultiWorkerMirrored";
+  if (wish.mirrored) wish.scope = model::Scope::kJob;
+  std::optional<std::string> word = said(kRestartScopeAnnotation, {"pod", "role", "job"});
+  if (word == "pod") wish.scope = model::Scope::kPod;
+  if (word == "role") wish.scope = model::Scope::kRole;
+  if (word == "job") wish.scope = model::Scope::kJob;
+  return wish;
 }
 
 bool holds_deletion(const Reader& root) {

@@ -34,8 +34,20 @@ void check_template(const Reader& pod_template, std::string_view main_container)
 // `where`. What check_metadata has reported of the prefix itself is not said again.
 void check_child_names(const Reader& where, std::string_view prefix, std::string_view role, int replicas);
 
-// The annotation trainyard.dev/restart-scope of the job: pod, role or job.
-std::optional<model::Scope> restart_scope(const Reader& root);
+// What the annotations of a job say about restarts.
+// trainyard.dev/strategy: which of TensorFlow's strategies its program uses, MultiWorkerMirrored
+// or ParameterServer. Mirrored workers cannot go on without one another, and end with 42 when
+// they have saved a checkpoint. trainyard.dev/restart-scope: pod, role or job; without it, job
+// for a mirrored one.
+inline constexpr std::string_view kStrategyAnnotation = "trainyard.dev/strategy";
+struct RestartWish {
+  std::optional<model::Scope> scope;
+  bool mirrored = false;
+
+  bool operator==(const RestartWish&) const = default;
+};
+RestartWish restart_wish(const Reader& root);
+inline std::optional<model::Scope> restart_scope(const Reader& root) { return restart_wish(root).scope; }
 // The annotation trainyard.dev/hold-deletion: "true" or "false"; anything else is a problem.
 bool holds_deletion(const Reader& root);
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/access.h"
+
 namespace trainyard::dialect {
 namespace {
 
@@ -183,6 +185,26 @@ TEST(Annotations, RestartScope) {
   EXPECT_THAT(said(problems),
               ElementsAre("metadata.annotations.trainyard.dev/restart-scope: Unsupported value: "
                           "\"world\": supported values: \"pod\", \"role\", \"job\""));
+}
+
+TEST(Annotations, AStrategyHasANaturalScope) {
+  auto wish = [](std::string_view annotations, std::vector<Problem>& problems) {
+    json::object job{{"metadata", json::object{{"annotations", json::parse(kube::jview(annotations))}}}};
+    return restart_wish(Reader::root(job, problems));
+  };
+  std::vector<Problem> problems;
+  EXPECT_EQ(wish(R"({})", problems), RestartWish{});
+  EXPECT_EQ(wish(R"({"trainyard.dev/strategy":"ParameterServer"})", problems), RestartWish{});
+  EXPECT_EQ(wish(R"({"trainyard.dev/strategy":"MultiWorkerMirrored"})", problems),
+            (RestartWish{model::Scope::kJob, true}));
+  EXPECT_EQ(wish(R"({"trainyard.dev/strategy":"MultiWorkerMirrored","trainyard.dev/restart-scope":"pod"})",
+                 problems),
+            (RestartWish{model::Scope::kPod, true}));
+  EXPECT_THAT(problems, IsEmpty());
+  EXPECT_EQ(wish(R"({"trainyard.dev/strategy":"Mirrored"})", problems), RestartWish{});
+  EXPECT_THAT(said(problems),
+              ElementsAre("metadata.annotations.trainyard.dev/strategy: Unsupported value: \"Mirrored\": "
+                          "supported values: \"MultiWorkerMirrored\", \"ParameterServer\""));
 }
 
 TEST(Annotations, HoldDeletion) {

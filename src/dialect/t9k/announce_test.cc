@@ -16,9 +16,9 @@ using testing::job;
 using testing::lowered;
 using testing::replica_spec;
 
-const std::string kPod = child_prefix("train", "3f1c") + "-worker-0";
+const std::string kPodName = child_prefix("train", "3f1c") + "-worker-0";
 
-struct Case {
+struct NoteCase {
   Note note;
   std::string expected;  // "Normal Reason: message", "" when nothing is told
 };
@@ -33,44 +33,44 @@ TEST(T9kAnnounce, Words) {
   model::JobSpec spec = lowered(job(replica_spec("worker", 2)));
   Cause killed{.kind = CauseKind::kReplicaFailed, .role = "worker", .index = 0, .exit_code = 137};
   Cause evicted{.kind = CauseKind::kReplicaDisrupted, .role = "worker", .index = 0, .detail = "Evicted"};
-  Note again{.kind = NoteKind::kPodCreated, .object = kPod};
+  Note again{.kind = NoteKind::kPodCreated, .object = kPodName};
   again.attempt = 2;
   Note runs{.kind = NoteKind::kJobRunning};
   runs.at = *parse_rfc3339("2024-08-02T07:03:59.69Z");
-  const Case cases[] = {
+  const NoteCase cases[] = {
       {{.kind = NoteKind::kJobCreated}, "Normal Created: A TensorFlowTrainingJob has been created: train"},
-      {{.kind = NoteKind::kPodCreated, .object = kPod},
-       "Normal NewReplica: Create the replica[" + kPod + "] for the first time."},
-      {again, "Normal RecreateReplica: Create the replica[" + kPod + "] again."},
+      {{.kind = NoteKind::kPodCreated, .object = kPodName},
+       "Normal NewReplica: Create the replica[" + kPodName + "] for the first time."},
+      {again, "Normal RecreateReplica: Create the replica[" + kPodName + "] again."},
       {{.kind = NoteKind::kJobInitialized}, "Normal Start: The job has been initialized successfully."},
       {runs, "Normal Running: The job began running at 2024-08-02 07:03:59.69 UTC"},
       {{.kind = NoteKind::kJobRunning}, "Normal Running: The job began running."},
       {{.kind = NoteKind::kJobSucceeded}, "Normal Succeeded: The job has finished successfully."},
       {with_cause(NoteKind::kJobFailed, killed),
-       "Warning Failed: TensorFlowTrainingJob train has failed: " + kPod + " failed with exit code 137"},
+       "Warning Failed: TensorFlowTrainingJob train has failed: " + kPodName + " failed with exit code 137"},
       {with_cause(NoteKind::kJobRestarting, killed),
-       "Warning Restarting: Pod[" + kPod + "] exited with error code 137; it is started again."},
+       "Warning Restarting: Pod[" + kPodName + "] exited with error code 137; it is started again."},
       {with_cause(NoteKind::kJobRestarting, evicted),
-       "Warning Restarting: Pod[" + kPod + "] was disrupted: Evicted; it is started again."},
+       "Warning Restarting: Pod[" + kPodName + "] was disrupted: Evicted; it is started again."},
       {{.kind = NoteKind::kReplicaFailed, .replica = model::ReplicaId{0, 0}, .exit_code = 1},
-       "Warning ReplicaFailure: Pod[" + kPod + "] exited with error code 1; it is not started again."},
+       "Warning ReplicaFailure: Pod[" + kPodName + "] exited with error code 1; it is not started again."},
       {{.kind = NoteKind::kReplicaDisrupted, .replica = model::ReplicaId{0, 0}, .text = "low on memory"},
-       "Warning ReplicaDisrupted: Pod[" + kPod + "] was disrupted: low on memory"},
+       "Warning ReplicaDisrupted: Pod[" + kPodName + "] was disrupted: low on memory"},
       {{.kind = NoteKind::kJobPaused}, "Normal Paused: The job is paused."},
       {{.kind = NoteKind::kJobResumed}, "Normal Resumed: The job is resumed."},
       {{.kind = NoteKind::kInvalidSpec, .text = "spec.a: Required value: b"},
        "Warning InvalidSpec: spec.a: Required value: b"},
       {{.kind = NoteKind::kAdvice, .reason = "DeprecatedField", .text = "x"}, "Warning DeprecatedField: x"},
-      {{.kind = NoteKind::kPodCreateFailed, .object = kPod, .text = "exceeded quota"},
-       "Warning FailedCreateReplica: Cannot create the replica[" + kPod + "]: exceeded quota"},
-      {{.kind = NoteKind::kPodDeleted, .object = kPod},
-       "Normal DeleteReplica: Delete the replica[" + kPod + "]."},
+      {{.kind = NoteKind::kPodCreateFailed, .object = kPodName, .text = "exceeded quota"},
+       "Warning FailedCreateReplica: Cannot create the replica[" + kPodName + "]: exceeded quota"},
+      {{.kind = NoteKind::kPodDeleted, .object = kPodName},
+       "Normal DeleteReplica: Delete the replica[" + kPodName + "]."},
       {{.kind = NoteKind::kTensorBoardCreated, .object = "tb"},
        "Normal NewTensorBoard: Create the TensorBoard[tb]."},
-      {{.kind = NoteKind::kServiceCreated, .object = kPod}, ""},
-      {{.kind = NoteKind::kReplicaEnded, .object = kPod}, ""},
+      {{.kind = NoteKind::kServiceCreated, .object = kPodName}, ""},
+      {{.kind = NoteKind::kReplicaEnded, .object = kPodName}, ""},
   };
-  for (const Case& c : cases) {
+  for (const NoteCase& c : cases) {
     std::optional<dialect::EventText> text = announce(spec, c.note);
     std::string found =
         text ? fmt::format("{} {}: {}", text->warning ? "Warning" : "Normal", text->reason, text->message)

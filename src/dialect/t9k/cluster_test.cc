@@ -10,10 +10,9 @@ namespace {
 
 using testing::from_yaml;
 using testing::job;
+using testing::kPrefix;
 using testing::lowered;
 using testing::replica_spec;
-
-const std::string kPrefix = child_prefix("train", "3f1c");
 
 struct ConfigCase {
   std::string specs;

@@ -218,7 +218,9 @@ TrainingJob decode(const json::object& object, std::vector<Problem>& problems) {
   job.name = dialect::job_name(object);
   job.name_space = kube::namespace_of(object);
   job.uid = kube::uid_of(object);
-  job.restart_scope = dialect::restart_scope(root).value_or(model::Scope::kPod);
+  dialect::RestartWish wish = dialect::restart_wish(root);
+  job.restart_scope = wish.scope.value_or(model::Scope::kPod);
+  job.mirrored = wish.mirrored;
   job.holds_deletion = dialect::holds_deletion(root);
   Reader spec = root.child("spec");
   if (!spec.present()) {

@@ -53,6 +53,7 @@ struct TrainingJob {
   std::optional<QueuePlace> scheduler;
   bool has_tensorboard = false;
   model::Scope restart_scope = model::Scope::kPod;
+  bool mirrored = false;  // the program saves a checkpoint and ends with 42 when it is told to stop
   bool holds_deletion = false;
   std::vector<model::Advice> advice;
   json::object source;  // the document with the defaults written in

@@ -32,10 +32,10 @@ std::vector<Trigger> disruptions(model::Scope scope) {
   return {Trigger::kDisrupted, Trigger::kDeleted};
 }
 
-std::vector<Rule> rules_of(RestartPolicy policy, model::Scope scope) {
-  Action restart{ActionKind::kRestart, scope};
+std::vector<Rule> rules_of(RestartPolicy policy, const TrainingJob& job) {
+  Action restart{ActionKind::kRestart, job.restart_scope};
   Rule on_failure{.on = {Trigger::kFailed}, .action = restart};
-  Rule on_disruption{.on = disruptions(scope), .action = restart};
+  Rule on_disruption{.on = disruptions(job.restart_scope), .action = restart};
   switch (policy) {
     case RestartPolicy::kNever:
       return {};
@@ -45,6 +45,7 @@ std::vector<Rule> rules_of(RestartPolicy policy, model::Scope scope) {
     case RestartPolicy::kExitCode:
       // 130 interrupt, 137 killed, 138 the user's own "start me again", 143 terminated.
       on_failure.exits = {ExitRange{130, 130}, ExitRange{137, 138}, ExitRange{143, 143}};
+      if (job.mirrored) on_failure.exits.insert(on_failure.exits.begin(), ExitRange{42, 42});
       return {on_failure, on_disruption};
   }
   return {};
@@ -58,7 +59,7 @@ std::vector<model::Role> roles_of(const TrainingJob& job) {
     role.title = replicas.type;
     role.replicas = replicas.replicas;
     role.runs_forever = replicas.restart == RestartPolicy::kAlways;
-    role.rules = rules_of(replicas.restart, job.restart_scope);
+    role.rules = rules_of(replicas.restart, job);
     roles.push_back(std::move(role));
   }
   return roles;

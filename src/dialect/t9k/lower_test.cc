@@ -151,6 +151,17 @@ TEST(T9kLower, RestartScopeComesFromTheAnnotation) {
   EXPECT_TRUE(restarts(role, Trigger::kDeleted, -1)) << "survivors must start again too";
 }
 
+TEST(T9kLower, AMirroredJobRestartsAsAWholeAndAfter42) {
+  json::object object = job(replica_spec("worker", 2, "ExitCode"));
+  EXPECT_FALSE(restarts(lowered(object).roles[0], Trigger::kFailed, 42)) << "the document names four codes";
+  object["metadata"].as_object()["annotations"] =
+      json::object{{"trainyard.dev/strategy", "MultiWorkerMirrored"}};
+  model::Role role = lowered(object).roles[0];
+  for (const Rule& rule : role.rules) EXPECT_EQ(rule.action, (Action{ActionKind::kRestart, Scope::kJob}));
+  for (int code : {42, 130, 137, 138, 143}) EXPECT_TRUE(restarts(role, Trigger::kFailed, code)) << code;
+  EXPECT_FALSE(restarts(role, Trigger::kFailed, 1));
+}
+
 struct MainCase {
   std::string specs;
   int role;

@@ -9,12 +9,12 @@ namespace {
 
 using testing::from_yaml;
 
-constexpr std::string_view kPod =
+constexpr std::string_view kPodYaml =
     "{spec: {initContainers: [{name: fetch}],"
     " containers: [{name: sidecar, command: [s]}, {name: tensorflow, command: [python, train.py], args: "
     "[--a]}]}}";
 
-struct Case {
+struct OverrideCase {
   std::string what;
   std::string run_mode;
   std::string type;
@@ -41,7 +41,7 @@ TEST(T9kOverrides, WhatAPodIsStartedWith) {
       "[/usr/bin/sshd]}]}}";
   const std::string resume_args = "{pause: {resumeSpecs: [{type: worker, args: [--resume]}]}}";
   const std::string resume_both = "{pause: {resumeSpecs: [{type: worker, command: [bash], args: [-c, x]}]}}";
-  const Case cases[] = {
+  const OverrideCase cases[] = {
       {"immediate", "{}", "worker", 0, "python train.py | --a"},
       {"immediate, resumed", "{}", "worker", 2, "python train.py | --a"},
       {"debug by default", "{debug: {enabled: true}}", "worker", 0, "sleep inf | -"},
@@ -64,10 +64,10 @@ TEST(T9kOverrides, WhatAPodIsStartedWith) {
        "true}]}}",
        "worker", 1, "sleep inf | -"},
   };
-  for (const Case& c : cases) {
+  for (const OverrideCase& c : cases) {
     SCOPED_TRACE(c.what);
     json::object source = from_yaml("{spec: {runMode: " + c.run_mode + "}}");
-    json::object pod = from_yaml(kPod);
+    json::object pod = from_yaml(kPodYaml);
     if (auto override = override_for(source, c.type, c.resumes)) apply_override(*override, "tensorflow", pod);
     json::array& containers = pod["spec"].as_object()["containers"].as_array();
     const json::object& main = containers[1].as_object();

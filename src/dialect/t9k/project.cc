@@ -23,8 +23,9 @@ constexpr std::string_view kMemoryKey = "trainyard";
 
 bool is_terminal(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
 
-std::string_view phase_word(const JobState& state) {
+std::string_view phase_word(const JobState& state, const json::object& previous) {
   if (state.result) return *state.result == ResultKind::kSucceeded ? "Succeeded" : "Failed";
+  if (starts_again(state, previous)) return "Running";
   switch (state.phase) {
     case Phase::kNew:
     case Phase::kQueued:
@@ -113,7 +114,7 @@ json::object project(const model::Observation& seen, const JobState& state, cons
   TasksStatus tasks = project_tasks(seen, state, previous);
   if (!is_terminal(before)) {
     status["conditions"] = merge_conditions(previous, wanted_conditions(seen, state, previous), now);
-    status["phase"] = kube::jview(phase_word(state));
+    status["phase"] = kube::jview(phase_word(state, previous));
   }
   status["tasks"] = std::move(tasks.tasks);
   status["aggregate"] = std::move(tasks.aggregate);

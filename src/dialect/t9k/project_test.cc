@@ -22,11 +22,11 @@ using testing::from_yaml;
 using testing::in_phase;
 using testing::job;
 using testing::kNow;
+using testing::kPrefix;
 using testing::pod;
 using testing::replica_spec;
 using testing::world;
 
-const std::string kPrefix = child_prefix("train", "3f1c");
 const Time kLater = testing::kNow + seconds(100);
 
 // "Type=Status reason: message" of every condition, in order.
@@ -53,6 +53,17 @@ TEST(T9kProject, Pending) {
               ElementsAre("Initialized=False Creating: The job is creating its pods.",
                           "Running=False Pending: Waiting for the pods to start.",
                           "Completed=False NotFinished: The job has not started yet.", kNoFailure));
+}
+
+TEST(T9kProject, WhatHasRunIsNotPendingWhileADeletedPodIsMadeAgain) {
+  model::Observation seen = world(job(replica_spec("worker", 1)));
+  json::object ran = project(seen, in_phase(seen, Phase::kRunning), {}, kNow);
+  for (Phase phase : {Phase::kQueued, Phase::kStarting}) {
+    json::object status = project(seen, in_phase(seen, phase), ran, kLater);
+    EXPECT_EQ(phase_of(status), "Running");
+    EXPECT_THAT(told(status), ::testing::Contains("Running=True Restarting: Pods are being started again."));
+    EXPECT_EQ(project(seen, in_phase(seen, phase), status, kLater + seconds(1)), status);
+  }
 }
 
 TEST(T9kProject, PendingInTheQueueSaysWhatTheSchedulerSays) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/check.h"
@@ -104,12 +105,41 @@ json::object render_gang(const model::JobSpec& spec) {
   return dialect::render_pod_group(*spec.gang, spec.name_space, meta);
 }
 
+namespace {
+
+// Every claim that a replica mounts, once, as logDir names them.
+json::array claims_of(const json::object& source) {
+  json::array claims;
+  const json::array* roles = kube::array_at(source, {"spec", "replicaSpecs"});
+  for (size_t i = 0; roles != nullptr && i < roles->size(); ++i) {
+    const json::object* role = (*roles)[i].if_object();
+    const json::array* volumes =
+        role != nullptr ? kube::array_at(*role, {"template", "spec", "volumes"}) : nullptr;
+    for (size_t j = 0; volumes != nullptr && j < volumes->size(); ++j) {
+      const json::object* volume = (*volumes)[j].if_object();
+      if (volume == nullptr) continue;
+      std::string_view name = kube::text_at(*volume, {"persistentVolumeClaim", "claimName"});
+      json::value claim = json::object{{"name", kube::jview(name)}};
+      if (!name.empty() && std::find(claims.begin(), claims.end(), claim) == claims.end())
+        claims.push_back(std::move(claim));
+    }
+  }
+  return claims;
+}
+
+}  // namespace
+
 json::object render_tensorboard(const model::JobSpec& spec) {
   CHECK(spec.tensorboard.has_value());
   json::object board =
       kube::new_object(kube::kTensorBoards, meta_of(spec, *spec.tensorboard, job_labels(spec)));
   const json::object* wanted = kube::object_at(*spec.source, {"spec", "tensorboardSpec"});
-  board["spec"] = wanted ? *wanted : json::object();
+  json::object& own = (board["spec"] = wanted ? *wanted : json::object()).get_object();
+  if (!own.contains("logDir") && !own.contains("trainingLogFilesets")) {
+    // No logs are named: they are where the job writes.
+    json::array claims = claims_of(*spec.source);
+    if (!claims.empty()) own["logDir"] = json::object{{"pvc", std::move(claims)}};
+  }
   return board;
 }
 

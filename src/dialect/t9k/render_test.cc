@@ -16,10 +16,9 @@ namespace {
 using testing::from_yaml;
 using ::testing::HasSubstr;
 using testing::job;
+using testing::kPrefix;
 using testing::lowered;
 using testing::replica_spec;
-
-const std::string kPrefix = child_prefix("train", "3f1c");
 
 json::object pod_of(const model::JobSpec& spec, model::ReplicaId id, int attempt = 0, int resumes = 0,
                     const dialect::Settings& settings = {}) {
@@ -172,6 +171,19 @@ TEST(T9kRender, TheGangAndItsMembers) {
   EXPECT_EQ(kube::label_of(pod, "scheduler.tensorstack.dev/group-name"), kPrefix);
   EXPECT_EQ(kube::label_of(pod, "scheduler.tensorstack.dev/queue"), "gpu");
   EXPECT_EQ(kube::label_of(pod, "scheduler.tensorstack.dev/role"), "ps");
+}
+
+TEST(T9kRender, ATensorBoardWithoutLogsShowsTheJobsClaims) {
+  json::object object = job(replica_spec("worker", 1), "  tensorboardSpec: {image: tb}\n");
+  json::object bare = render_tensorboard(lowered(object));
+  EXPECT_FALSE(bare["spec"].as_object().contains("logDir")) << "there is none to show";
+  json::object& pod = object["spec"].at("replicaSpecs").at(0).at("template").at("spec").as_object();
+  pod["volumes"] =
+      json::array{json::object{{"name", "a"}, {"persistentVolumeClaim", json::object{{"claimName", "data"}}}},
+                  json::object{{"name", "b"}, {"persistentVolumeClaim", json::object{{"claimName", "data"}}}},
+                  json::object{{"name", "c"}, {"emptyDir", json::object{}}}};
+  json::object rendered = render_tensorboard(lowered(object));
+  EXPECT_EQ(json::serialize(rendered["spec"].at("logDir")), R"({"pvc":[{"name":"data"}]})");
 }
 
 TEST(T9kRender, TheTensorBoardIsPassedThrough) {

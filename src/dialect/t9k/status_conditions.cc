@@ -69,20 +69,24 @@ std::string waiting_text(const model::Observation& seen) {
 
 // Running and Completed of a job that has not ended.
 std::array<WantedCondition, 2> progress(const model::Observation& seen, const JobState& state,
-                                        bool in_trouble) {
+                                        const json::object& previous, bool in_trouble) {
   auto both = [](bool runs, std::string_view reason, std::string_view message,
                  std::string_view not_finished) {
     return std::array<WantedCondition, 2>{
         WantedCondition{"Running", runs, std::string(reason), std::string(message)},
         WantedCondition{"Completed", false, "NotFinished", std::string(not_finished)}};
   };
+  auto again = [&] {
+    return both(true, "Restarting", "Pods are being started again.", "The job is still running.");
+  };
+  if (starts_again(state, previous)) return again();
   switch (state.phase) {
     case Phase::kNew:
     case Phase::kQueued:
     case Phase::kStarting:
       return both(false, "Pending", waiting_text(seen), "The job has not started yet.");
     case Phase::kRestarting:
-      return both(true, "Restarting", "Pods are being started again.", "The job is still running.");
+      return again();
     case Phase::kPausing:
     case Phase::kPaused:
       return both(false, "Paused", "The job is paused.", "The job is paused.");
@@ -138,6 +142,11 @@ json::array in_order(const json::array& conditions, const std::vector<std::strin
 
 }  // namespace
 
+bool starts_again(const JobState& state, const json::object& previous) {
+  const bool waits = state.phase == Phase::kQueued || state.phase == Phase::kStarting;
+  return !state.result && waits && kube::text_at(previous, {"phase"}) == "Running";
+}
+
 std::vector<WantedCondition> wanted_conditions(const model::Observation& seen, const JobState& state,
                                                const json::object& previous) {
   std::optional<Cause> cause = trouble(seen.spec, state);
@@ -145,7 +154,7 @@ std::vector<WantedCondition> wanted_conditions(const model::Observation& seen, c
   if (state.result) {
     for (WantedCondition& condition : ending(seen.spec, state)) wanted.push_back(std::move(condition));
   } else {
-    for (WantedCondition& condition : progress(seen, state, cause.has_value())) {
+    for (WantedCondition& condition : progress(seen, state, previous, cause.has_value())) {
       wanted.push_back(std::move(condition));
     }
   }

@@ -20,6 +20,10 @@ struct WantedCondition {
   std::string message;
 };
 
+// Whether a job that has run before waits for pods: it is not Pending, which is for one
+// that was just created.
+bool starts_again(const model::JobState& state, const json::object& previous);
+
 // In the order in which they are written.
 std::vector<WantedCondition> wanted_conditions(const model::Observation& seen, const model::JobState& state,
                                                const json::object& previous);

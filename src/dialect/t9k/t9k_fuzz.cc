@@ -1,4 +1,4 @@
-// Any JSON document: lowering never crashes, and what it accepts renders and projects.
+// Any document: lowering never crashes, and what it accepts renders and projects.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -38,9 +38,10 @@ void exercise(const dialect::Dialect& t9k, const model::JobSpec& spec, const jso
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace trainyard;
-  Result<json::value> parsed = kube::parse_json({reinterpret_cast<const char*>(data), size});
-  if (!parsed.ok() || !parsed->is_object()) return 0;
-  const json::object& object = parsed->get_object();
+  Result<std::vector<kube::Document>> documents = kube::parse_yaml(
+      {reinterpret_cast<const char*>(data), size}, {.bytes_max = 64 * 1024, .nodes_max = 5'000});
+  if (!documents.ok() || documents->empty() || !documents->front().body.is_object()) return 0;
+  const json::object& object = documents->front().body.get_object();
   const dialect::Dialect& t9k = dialect::t9k();
   dialect::LowerResult lowered = t9k.lower(object, {});
   t9k.validate_update(object, object);

@@ -19,11 +19,10 @@ using testing::from_yaml;
 using testing::in_phase;
 using ::testing::IsEmpty;
 using testing::job;
+using testing::kPrefix;
 using testing::pod;
 using testing::replica_spec;
 using testing::world;
-
-const std::string kPrefix = child_prefix("train", "3f1c");
 
 json::object as_status(const TasksStatus& status) { return {{"tasks", status.tasks}}; }
 

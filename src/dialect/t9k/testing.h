@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "dialect/shared/dialect.h"
 #include "dialect/t9k/lower.h"
+#include "dialect/t9k/name.h"
 #include "kube/yaml.h"
 
 namespace trainyard::t9k::testing {
@@ -40,6 +41,9 @@ inline std::string replica_spec(std::string_view type, int replicas, std::string
       "          args: [--epochs, '10']\n";
   return text;
 }
+
+// What the children of that job are called.
+inline const std::string kPrefix = child_prefix("train", "3f1c");
 
 // A stored job named train in namespace demo; `rest` are further fields of spec, indented by 2.
 inline json::object job(std::string_view replica_specs, std::string_view rest = "") {

@@ -2,6 +2,7 @@
 
 #include "dialect/tfjob/advice.h"
 #include "dialect/tfjob/decode.h"
+#include "dialect/tfjob/job_service.h"
 #include "dialect/tfjob/restart_rules.h"
 #include "dialect/tfjob/tf_gang.h"
 #include "kube/access.h"
@@ -59,6 +60,10 @@ model::JobSpec lower_valid(const json::object& object, const TfJob& job, const S
   spec.holds_deletion = job.holds_deletion;
   spec.advice = advice_for(job, scheduler);
   spec.source = std::make_shared<const json::object>(normal_form(object, job));
+  if (settings.one_service_per_job) {
+    spec.service_per_replica = false;
+    spec.companions.push_back(job_service(spec));
+  }
   return spec;
 }
 

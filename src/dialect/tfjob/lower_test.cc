@@ -208,51 +208,62 @@ struct BadCase {
   std::vector<std::string> expected;
 };
 
-TEST(Validate, EveryProblemWithItsPath) {
-  const std::string roles = "spec.tfReplicaSpecs";
+const std::string kRoles = "spec.tfReplicaSpecs";
+
+void expect_problems(const std::vector<BadCase>& cases) {
+  for (const BadCase& one : cases) EXPECT_EQ(problems_of(manifest(one.spec)), one.expected) << one.spec;
+}
+
+TEST(Validate, EveryProblemOfRolesWithItsPath) {
   const std::string allowed = "supported values: \"Chief\", \"Master\", \"PS\", \"Worker\", \"Evaluator\"";
-  const std::vector<BadCase> cases = {
-      {"{}", {roles + ": Required value: must be required"}},
-      {"null", {roles + ": Required value: must be required"}},
+  expect_problems({
+      {"{}", {kRoles + ": Required value: must be required"}},
+      {"null", {kRoles + ": Required value: must be required"}},
       {"7", {"spec: Invalid type: 7: must be an object, not a number"}},
-      {"{notTheActualField: {}}", {roles + ": Required value: must be required"}},
-      {"{tfReplicaSpecs: {}}", {roles + ": Required value: must have at least one role"}},
-      {"{tfReplicaSpecs: {Worker: null}}", {roles + ": Required value: must have at least one role"}},
-      {"{tfReplicaSpecs: []}", {roles + ": Invalid type: []: must be an object, not an array"}},
-      {"{tfReplicaSpecs: {Worker: 3}}", {roles + "[Worker]: Invalid type: 3: must be an object"}},
-      {"{tfReplicaSpecs: {Driver: {}, Worker: {}}}", {roles + "[Driver]: Unsupported value: " + allowed}},
-      {"{tfReplicaSpecs: {Eval: {}, Worker: {}}}", {roles + "[Eval]: Unsupported value: " + allowed}},
+      {"{notTheActualField: {}}", {kRoles + ": Required value: must be required"}},
+      {"{tfReplicaSpecs: {}}", {kRoles + ": Required value: must have at least one role"}},
+      {"{tfReplicaSpecs: {Worker: null}}", {kRoles + ": Required value: must have at least one role"}},
+      {"{tfReplicaSpecs: []}", {kRoles + ": Invalid type: []: must be an object, not an array"}},
+      {"{tfReplicaSpecs: {Worker: 3}}", {kRoles + "[Worker]: Invalid type: 3: must be an object"}},
+      {"{tfReplicaSpecs: {Driver: {}, Worker: {}}}", {kRoles + "[Driver]: Unsupported value: " + allowed}},
+      {"{tfReplicaSpecs: {Eval: {}, Worker: {}}}", {kRoles + "[Eval]: Unsupported value: " + allowed}},
       {"{tfReplicaSpecs: {Worker: {}, worker: {}}}",
-       {roles + "[worker]: Duplicate value: the role Worker is given twice"}},
+       {kRoles + "[worker]: Duplicate value: the role Worker is given twice"}},
       {"{tfReplicaSpecs: {Chief: {}, MASTER: {}}}",
-       {roles + ": Forbidden: must not have more than 1 Chief or Master role"}},
+       {kRoles + ": Forbidden: must not have more than 1 Chief or Master role"}},
       {"{tfReplicaSpecs: {Chief: {replicas: 2}}}",
-       {roles + "[Chief].replicas: Invalid value: 2: must be less than or equal to 1: a job has one Chief"}},
+       {kRoles + "[Chief].replicas: Invalid value: 2: must be less than or equal to 1: a job has one Chief"}},
       {"{tfReplicaSpecs: {Worker: {replicas: -1}}}",
-       {roles + "[Worker].replicas: Invalid value: -1: must be greater than or equal to 0"}},
+       {kRoles + "[Worker].replicas: Invalid value: -1: must be greater than or equal to 0"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 1.5}}}",
-       {roles + "[Worker].replicas: Invalid value: 1.5E0: must be a whole number"}},
+       {kRoles + "[Worker].replicas: Invalid value: 1.5E0: must be a whole number"}},
       {"{tfReplicaSpecs: {Worker: {replicas: '1'}}}",
-       {roles + "[Worker].replicas: Invalid type: \"1\": must be a whole number, not a string"}},
+       {kRoles + "[Worker].replicas: Invalid type: \"1\": must be a whole number, not a string"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 99999999999999999999}}}",
-       {roles + "[Worker].replicas: Invalid value: 1E20: must be a whole number"}},
+       {kRoles + "[Worker].replicas: Invalid value: 1E20: must be a whole number"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 100001}}}",
-       {roles + "[Worker].replicas: Invalid value: 100001: must be less than or equal to 100000"}},
+       {kRoles + "[Worker].replicas: Invalid value: 100001: must be less than or equal to 100000"}},
       {"{tfReplicaSpecs: {PS: {replicas: 60000}, Worker: {replicas: 60000}}}",
-       {roles + ": Too many: has 120000 replicas in all: must have at most 100000"}},
+       {kRoles + ": Too many: has 120000 replicas in all: must have at most 100000"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 0}}}",
-       {roles +
+       {kRoles +
         "[Worker].replicas: Invalid value: 0: must be greater than or equal to 1: the job succeeds when its "
         "Worker does"}},
       {"{tfReplicaSpecs: {Chief: {replicas: 0}, Worker: {}}}",
-       {roles +
+       {kRoles +
         "[Chief].replicas: Invalid value: 0: must be greater than or equal to 1: the job succeeds when its "
         "Chief does"}},
-      {"{tfReplicaSpecs: {PS: {replicas: 0}}}", {roles + ": Required value: must have at least one replica"}},
+      {"{tfReplicaSpecs: {PS: {replicas: 0}}}",
+       {kRoles + ": Required value: must have at least one replica"}},
+  });
+}
+
+TEST(Validate, EveryProblemOfPoliciesAndTemplatesWithItsPath) {
+  expect_problems({
       {"{tfReplicaSpecs: {Worker: {restartPolicy: Sometimes}}}",
-       {roles + "[Worker].restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
-                "\"OnFailure\", "
-                "\"Never\", \"ExitCode\""}},
+       {kRoles + "[Worker].restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
+                 "\"OnFailure\", "
+                 "\"Never\", \"ExitCode\""}},
       {"{cleanPodPolicy: Sometimes, tfReplicaSpecs: {Worker: {}}}",
        {"spec.cleanPodPolicy: Unsupported value: \"Sometimes\": supported values: \"All\", \"Running\", "
         "\"None\""}},
@@ -278,17 +289,16 @@ TEST(Validate, EveryProblemWithItsPath) {
         "500m, 2 or "
         "1Gi"}},
       {"{tfReplicaSpecs: {Worker: {template: {spec: {containers: [{name: main, image: ''}]}}}}}",
-       {roles + "[Worker].template.spec.containers[0].image: Required value: must be required",
-        roles +
+       {kRoles + "[Worker].template.spec.containers[0].image: Required value: must be required",
+        kRoles +
             "[Worker].template.spec.containers: Required value: must have at least one container with name "
             "tensorflow"}},
       {"{tfReplicaSpecs: {Worker: {template: {}}}}",
-       {roles + "[Worker].template.spec.containers: Required value: must be specified",
-        roles +
+       {kRoles + "[Worker].template.spec.containers: Required value: must be specified",
+        kRoles +
             "[Worker].template.spec.containers: Required value: must have at least one container with name "
             "tensorflow"}},
-  };
-  for (const BadCase& one : cases) EXPECT_EQ(problems_of(manifest(one.spec)), one.expected) << one.spec;
+  });
 }
 
 TEST(Validate, NamesOfTheLastReplicaMustBeLabels) {

@@ -9,6 +9,7 @@
 #include "dialect/shared/gang.h"
 #include "dialect/shared/pod_template.h"
 #include "dialect/tfjob/decode.h"
+#include "dialect/tfjob/job_service.h"
 #include "dialect/tfjob/restart_rules.h"
 #include "dialect/tfjob/tf_config.h"
 #include "dialect/tfjob/tf_gang.h"
@@ -95,6 +96,7 @@ json::object render_tf_pod(const model::JobSpec& spec, const Settings& settings,
   std::string config = tf_config(spec, settings, context.id);
   json::object* container = main_container(pod, kTfContainer);
   if (!config.empty() && container != nullptr) append_env(*container, "TF_CONFIG", config);
+  if (!spec.service_per_replica) name_host(pod, spec, context.id);
   join(pod, spec, settings, role.name);
   return pod;
 }

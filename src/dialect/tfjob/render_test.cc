@@ -249,6 +249,15 @@ TEST(Gang, AJobMayChooseForItself) {
   EXPECT_FALSE(lowered(off, {.gang_scheduler = "volcano"}).gang);
 }
 
+TEST(Gang, WhereItIsForThoseWhoAskAPolicyAsks) {
+  json::object asks = manifest(
+      "{tfReplicaSpecs: {Worker: {}}, runPolicy: {schedulingPolicy: {minAvailable: 1}}}", "{name: t}");
+  ASSERT_TRUE(lowered(asks, {.gang_scheduler = "asked"}).gang);
+  EXPECT_EQ(lowered(asks, {.gang_scheduler = "asked"}).gang->scheduler, model::GangScheduler::kVolcano);
+  json::object does_not = manifest("{tfReplicaSpecs: {Worker: {}}}", "{name: t}");
+  EXPECT_FALSE(lowered(does_not, {.gang_scheduler = "asked"}).gang);
+}
+
 TEST(Gang, AGroupOfTheUsersIsUsedAsItIs) {
   constexpr std::string_view kTemplate =
       "{metadata: {annotations: {scheduling.k8s.io/group-name: tfjob-group}}, spec: {schedulerName: "

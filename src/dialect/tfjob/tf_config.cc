@@ -29,8 +29,10 @@ int64_t port_of(const model::JobSpec& spec, int role) {
 class Addresses {
  public:
   Addresses(const model::JobSpec& spec, const Settings& settings, int role) : spec_(spec), role_(role) {
-    tail_ = fmt::format(".{}.svc{}{}:{}\"", spec.name_space, settings.cluster_domain.empty() ? "" : ".",
-                        settings.cluster_domain, port_of(spec, role));
+    std::string service = spec.service_per_replica ? "" : fmt::format(".{}", spec.name);
+    tail_ =
+        fmt::format("{}.{}.svc{}{}:{}\"", service, spec.name_space,
+                    settings.cluster_domain.empty() ? "" : ".", settings.cluster_domain, port_of(spec, role));
   }
 
   std::string one(int index) const { return fmt::format("\"{}{}", spec_.pod_name({role_, index}), tail_); }

@@ -20,6 +20,13 @@ model::GangScheduler kind_of(std::string_view scheduler) {
   return model::GangScheduler::kCoscheduling;
 }
 
+constexpr std::string_view kWhenAsked = "asked";
+
+bool has_scheduling_policy(const json::object& job) {
+  return kube::object_at(job, {"spec", "runPolicy", "schedulingPolicy"}) != nullptr ||
+         kube::object_at(job, {"spec", "schedulingPolicy"}) != nullptr;
+}
+
 std::string_view group_of_user(const TfJob& job) {
   for (const TfReplicas& one : job.replicas) {
     std::string_view name = kube::annotation_of(one.pod_template, kGroupNameAnnotation);
@@ -34,6 +41,8 @@ std::string gang_scheduler_of(const json::object& job, const Settings& settings)
   std::string_view wanted = kube::annotation_of(job, kGangSchedulerAnnotation);
   std::string scheduler = wanted.empty() ? settings.gang_scheduler : std::string(wanted);
   if (is_word(scheduler, "none")) return "";
+  // Where gangs are always at hand, those that ask for one get it: the others start as room appears.
+  if (is_word(scheduler, kWhenAsked)) return has_scheduling_policy(job) ? "volcano" : "";
   switch (kind_of(scheduler)) {
     case model::GangScheduler::kVolcano:
       return "volcano";

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "dialect/tfjob/announce.h"
+#include "dialect/tfjob/job_service.h"
 #include "dialect/tfjob/lower.h"
 #include "dialect/tfjob/project.h"
 #include "dialect/tfjob/render.h"
@@ -19,12 +20,13 @@ bool recognises(std::string_view api_version, std::string_view kind) {
   return false;
 }
 
-// A TFJob has no companions and no TensorBoard, so nobody may ask for one.
-json::object no_companion(const model::JobSpec&, const model::Companion&, const KeyPair*) {
-  CHECK(false);
-  return {};
+// The one companion that a TFJob may have.
+json::object render_companion(const model::JobSpec& spec, const model::Companion& companion, const KeyPair*) {
+  CHECK(companion.kind == model::CompanionKind::kService);
+  return tf::render_job_service(spec);
 }
 
+// A TFJob has no TensorBoard, so nobody may ask for one.
 json::object no_tensorboard(const model::JobSpec&) {
   CHECK(false);
   return {};
@@ -49,7 +51,7 @@ const Dialect& tfjob() {
       .job_name_of = tf::tf_job_name_of,
       .render_pod = tf::render_tf_pod,
       .render_service = tf::render_tf_service,
-      .render_companion = no_companion,
+      .render_companion = render_companion,
       .render_gang = tf::render_tf_gang,
       .render_tensorboard = no_tensorboard,
       .recall = tf::recall_tfjob,

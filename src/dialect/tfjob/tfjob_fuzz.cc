@@ -1,4 +1,4 @@
-// Any JSON at all is lowered or refused, and what is lowered can be rendered and told.
+// Any document at all is lowered or refused, and what is lowered can be rendered and told.
 #include <cstddef>
 #include <cstdint>
 
@@ -29,24 +29,30 @@ void render_all(const model::JobSpec& spec, const Settings& settings) {
   CHECK(tfjob().project(seen, state, status, Time{2000}) == status);
 }
 
+void try_out(const json::object& object) {
+  for (const char* scheduler : {"", "volcano"}) {
+    Settings settings{.gang_scheduler = scheduler};
+    LowerResult lowered = tfjob().lower(object, settings);
+    if (const auto* spec = std::get_if<model::JobSpec>(&lowered)) {
+      render_all(*spec, settings);
+      tfjob().recall(*spec, object);
+    } else {
+      CHECK(!std::get<std::vector<Problem>>(lowered).empty());
+    }
+  }
+  tfjob().validate_update(object, object);
+}
+
 }  // namespace
 }  // namespace trainyard::dialect
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace trainyard;
-  Result<json::value> parsed = kube::parse_json({reinterpret_cast<const char*>(data), size});
-  if (!parsed.ok() || !parsed->is_object()) return 0;
-  const json::object& object = parsed->get_object();
-  for (const char* scheduler : {"", "volcano"}) {
-    dialect::Settings settings{.gang_scheduler = scheduler};
-    dialect::LowerResult lowered = dialect::tfjob().lower(object, settings);
-    if (const auto* spec = std::get_if<model::JobSpec>(&lowered)) {
-      dialect::render_all(*spec, settings);
-      dialect::tfjob().recall(*spec, object);
-    } else {
-      CHECK(!std::get<std::vector<dialect::Problem>>(lowered).empty());
-    }
+  Result<std::vector<kube::Document>> documents = kube::parse_yaml(
+      {reinterpret_cast<const char*>(data), size}, {.bytes_max = 64 * 1024, .nodes_max = 5'000});
+  if (!documents.ok()) return 0;
+  for (const kube::Document& document : *documents) {
+    if (document.body.is_object()) dialect::try_out(document.body.get_object());
   }
-  dialect::tfjob().validate_update(object, object);
   return 0;
 }

@@ -143,10 +143,10 @@ Spec decode(const Reader& root) {
   return result;
 }
 
-Spec spec_of(const model::JobSpec& job) {
-  CHECK(job.source != nullptr);
-  std::vector<Problem> none;  // there are none in what passed lower()
-  return decode(Reader::root(*job.source, none));
+const Spec& spec_of(const model::JobSpec& job) {
+  CHECK(job.dialect == "volcano");
+  CHECK(job.reading != nullptr);
+  return *static_cast<const Spec*>(job.reading.get());
 }
 
 }  // namespace trainyard::dialect::vc

@@ -15,7 +15,7 @@ namespace trainyard::dialect::vc {
 // whatever is in it, with the problems in root's list.
 Spec decode(const Reader& root);
 
-// The Spec of a job that was lowered before. REQUIRES: job.source came out of lower().
-Spec spec_of(const model::JobSpec& job);
+// The Spec of a job that was lowered before, kept in it. REQUIRES: job came out of lower().
+const Spec& spec_of(const model::JobSpec& job);
 
 }  // namespace trainyard::dialect::vc

@@ -136,11 +136,14 @@ LowerResult lower(const json::object& object, const Settings&) {
   std::vector<Problem> problems;
   auto source = std::make_shared<const json::object>(with_defaults(object));
   Reader root = Reader::root(*source, problems);
-  Spec spec = decode(root);
+  auto reading = std::make_shared<const Spec>(decode(root));
+  const Spec& spec = *reading;
   validate(root, spec);
   Wishes wishes{.least_scope = restart_scope(root), .holds_deletion = holds_deletion(root)};
   if (!problems.empty()) return problems;
-  return lower_spec(spec, wishes, source);
+  model::JobSpec job = lower_spec(spec, wishes, source);
+  job.reading = std::move(reading);
+  return job;
 }
 
 }  // namespace trainyard::dialect::vc

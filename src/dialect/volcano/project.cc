@@ -245,7 +245,7 @@ void put_resources(const model::Observation& seen, const JobState& state, json::
   }
   for (const std::string& key : ours) resources.erase(key);
   if (!is_stopping(state.phase)) {
-    Spec spec = spec_of(seen.spec);
+    const Spec& spec = spec_of(seen.spec);
     for (std::string_view plugin : spec.plugins.names()) {
       resources[fmt::format("{}{}", kPluginPrefix, plugin)] = kube::jview(plugin);
     }

@@ -112,7 +112,7 @@ json::array sub_groups(const Spec& spec, const json::array& tasks) {
 
 json::object render_pod(const model::JobSpec& job, const Settings&, const PodContext& context) {
   CHECK(context.state != nullptr);
-  Spec spec = spec_of(job);
+  const Spec& spec = spec_of(job);
   CHECK(context.id.role >= 0 && context.id.role < static_cast<int>(spec.tasks.size()));
   const Task& task = spec.tasks[context.id.role];
   json::object pod = pod_from_template(*task.pod_template, job.pod_name(context.id), job.name_space,
@@ -131,7 +131,7 @@ json::object render_pod(const model::JobSpec& job, const Settings&, const PodCon
 
 json::object render_companion(const model::JobSpec& job, const model::Companion& companion,
                               const KeyPair* keys) {
-  Spec spec = spec_of(job);
+  const Spec& spec = spec_of(job);
   json::object owner = owner_of(job);
   json::object body;
   switch (companion.kind) {
@@ -159,7 +159,7 @@ json::object render_companion(const model::JobSpec& job, const model::Companion&
 
 json::object render_gang(const model::JobSpec& job) {
   CHECK(job.gang.has_value());
-  Spec spec = spec_of(job);
+  const Spec& spec = spec_of(job);
   json::object meta;
   for (std::string_view key : {"labels", "annotations"}) {
     const json::object* given = kube::object_at(*job.source, {"metadata", key});

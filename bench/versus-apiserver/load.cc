@@ -1,0 +1,243 @@
+// Load on a Kubernetes API over HTTP/1.1 and TLS, the same for any server: one thread and one
+// kept connection each, requests made beforehand as text, so that the server is what is measured.
+//
+//   plane_load creates PORT CA_FILE TOKEN CONNECTIONS SECONDS PREFIX
+//   plane_load watch   PORT CA_FILE TOKEN EVENTS PREFIX
+//
+// creates: durable creates of pods (1.3 KB, gated so that nobody runs them); prints how many per
+// second, the median and 99th percentile of their delay, and this program's own CPU seconds.
+// watch: creates pods one after another; prints how long after the request left a watcher read of it,
+// and how long after the answer came (negative: before).
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <openssl/ssl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+[[noreturn]] void give_up(const std::string& why) {
+  fmt::print(stderr, "plane_load: {}\n", why);
+  std::exit(1);
+}
+
+struct Target {
+  int port = 0;
+  std::string ca_file;
+  std::string token;
+};
+
+// One connection. Blocking.
+class Line {
+ public:
+  explicit Line(const Target& target) {
+    context_ = SSL_CTX_new(TLS_client_method());
+    if (SSL_CTX_load_verify_locations(context_, target.ca_file.c_str(), nullptr) != 1) {
+      give_up("cannot read " + target.ca_file);
+    }
+    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
+    socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<uint16_t>(target.port));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) give_up("cannot connect");
+    int on = 1;
+    ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ssl_ = SSL_new(context_);
+    SSL_set_fd(ssl_, socket_);
+    if (SSL_connect(ssl_) != 1) give_up("no TLS");
+  }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+  ~Line() {
+    SSL_free(ssl_);
+    ::close(socket_);
+    SSL_CTX_free(context_);
+  }
+
+  void send(const std::string& text) {
+    if (SSL_write(ssl_, text.data(), static_cast<int>(text.size())) <= 0) give_up("the connection broke");
+  }
+  // Whatever has come, at least one byte; "" at the end.
+  std::string some() {
+    char buffer[16384];
+    int size = SSL_read(ssl_, buffer, sizeof buffer);
+    return size > 0 ? std::string(buffer, static_cast<size_t>(size)) : std::string();
+  }
+  // Reads one whole answer and gives its status.
+  int answer() {
+    std::string text;
+    size_t head = std::string::npos;
+    while ((head = text.find("\r\n\r\n")) == std::string::npos) more(text);
+    int status = std::atoi(text.c_str() + sizeof "HTTP/1.1");
+    std::string lower = text.substr(0, head);
+    std::transform(lower.begin(), lower.end(), lower.begin(), ::tolower);
+    size_t length = lower.find("content-length:");
+    if (length != std::string::npos) {
+      size_t size = head + 4 + std::strtoul(lower.c_str() + length + 15, nullptr, 10);
+      while (text.size() < size) more(text);
+    } else {
+      while (!text.ends_with("0\r\n\r\n")) more(text);
+    }
+    if (status >= 400) last_error_ = text.substr(head + 4);
+    return status;
+  }
+  const std::string& last_error() const { return last_error_; }
+
+ private:
+  void more(std::string& text) {
+    std::string next = some();
+    if (next.empty()) give_up("the connection was closed");
+    text += next;
+  }
+
+  SSL_CTX* context_ = nullptr;
+  SSL* ssl_ = nullptr;
+  int socket_ = -1;
+  std::string last_error_;
+};
+
+std::string pod(const std::string& name) {
+  std::string env;
+  for (int i = 0; i < 6; ++i) {
+    env += fmt::format(
+        R"({}{{"name":"VARIABLE_{}","value":"some value of that variable, long enough to count"}})",
+        i == 0 ? "" : ",", i);
+  }
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","labels":{{)"
+      R"("training.kubeflow.org/job-name":"mnist","training.kubeflow.org/replica-type":"worker",)"
+      R"("training.kubeflow.org/replica-index":"3"}}}},"spec":{{"restartPolicy":"Never",)"
+      R"("schedulingGates":[{{"name":"example.com/never"}}],"containers":[{{"name":"tensorflow",)"
+      R"("image":"tensorflow/tensorflow:2.12.0","command":["python","/train.py"],"env":[{}]}}]}}}})",
+      name, env);
+}
+
+std::string create(const Target& target, const std::string& name) {
+  std::string body = pod(name);
+  return fmt::format(
+      "POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n"
+      "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: {}\r\n\r\n{}",
+      target.port, target.token, body.size(), body);
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double at(std::vector<double>& sorted, double part) {
+  std::sort(sorted.begin(), sorted.end());
+  return sorted.empty() ? 0 : sorted[static_cast<size_t>(part * static_cast<double>(sorted.size() - 1))];
+}
+
+void creates(const Target& target, int connections, double seconds, const std::string& prefix) {
+  std::mutex mutex;
+  std::vector<double> delays;
+  std::atomic<int> ready{0};
+  std::atomic<bool> go{false};
+  std::vector<std::thread> threads;
+  Clock::time_point start;
+  for (int n = 0; n < connections; ++n) {
+    threads.emplace_back([&, n] {
+      Line line(target);
+      std::vector<double> own;
+      ++ready;
+      while (!go) std::this_thread::yield();
+      for (int i = 0; seconds_since(start) < seconds; ++i) {
+        Clock::time_point sent = Clock::now();
+        line.send(create(target, fmt::format("{}-{}-{}", prefix, n, i)));
+        if (int status = line.answer(); status != 201) {
+          give_up(fmt::format("answered {}: {}", status, line.last_error()));
+        }
+        own.push_back(seconds_since(sent) * 1e3);
+      }
+      std::lock_guard lock(mutex);
+      delays.insert(delays.end(), own.begin(), own.end());
+    });
+  }
+  while (ready < connections) std::this_thread::yield();
+  start = Clock::now();
+  go = true;
+  for (std::thread& thread : threads) thread.join();
+  double taken = seconds_since(start);
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  fmt::print("{:.1f} {:.3f} {:.3f} {:.2f}\n", static_cast<double>(delays.size()) / taken, at(delays, 0.5),
+             at(delays, 0.99),
+             static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                 static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+}
+
+// Reads the stream and notes when each name came by.
+void follow(Line& line, const std::string& prefix, int events, std::map<int, Clock::time_point>& seen) {
+  const std::string wanted = fmt::format("\"name\":\"{}-", prefix);
+  std::string text;
+  while (static_cast<int>(seen.size()) < events) {
+    std::string next = line.some();
+    if (next.empty()) give_up("the watch ended");
+    Clock::time_point now = Clock::now();
+    text += next;
+    size_t from = 0;
+    for (size_t found; (found = text.find(wanted, from)) != std::string::npos; from = found + wanted.size()) {
+      seen.emplace(std::atoi(text.c_str() + found + wanted.size()), now);
+    }
+    if (text.size() > 100) text.erase(0, text.size() - 100);
+  }
+}
+
+void watch(const Target& target, int events, const std::string& prefix) {
+  Line stream(target);
+  stream.send(
+      fmt::format("GET /api/v1/namespaces/default/pods?watch=1&resourceVersion=0 HTTP/1.1\r\nHost: "
+                  "127.0.0.1:{}\r\nAuthorization: Bearer {}\r\nAccept: application/json\r\n\r\n",
+                  target.port, target.token));
+  std::map<int, Clock::time_point> seen;
+  std::thread follower([&] { follow(stream, prefix, events, seen); });
+  Line line(target);
+  std::map<int, Clock::time_point> sent;
+  std::map<int, Clock::time_point> answered;
+  for (int i = 0; i < events; ++i) {
+    sent[i] = Clock::now();
+    line.send(create(target, fmt::format("{}-{}", prefix, i)));
+    if (line.answer() != 201) give_up(line.last_error());
+    answered[i] = Clock::now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  follower.join();
+  std::vector<double> after_sent;
+  std::vector<double> after_answer;
+  for (int i = 0; i < events; ++i) {
+    after_sent.push_back(std::chrono::duration<double, std::milli>(seen[i] - sent[i]).count());
+    after_answer.push_back(std::chrono::duration<double, std::milli>(seen[i] - answered[i]).count());
+  }
+  fmt::print("{:.3f} {:.3f} {:.3f} {:.3f}\n", at(after_sent, 0.5), at(after_sent, 0.99),
+             at(after_answer, 0.5), at(after_answer, 0.99));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "creates" && argc == 8) {
+    creates({std::atoi(argv[2]), argv[3], argv[4]}, std::atoi(argv[5]), std::atof(argv[6]), argv[7]);
+  } else if (what == "watch" && argc == 7) {
+    watch({std::atoi(argv[2]), argv[3], argv[4]}, std::atoi(argv[5]), argv[6]);
+  } else {
+    give_up("usage: creates PORT CA TOKEN CONNECTIONS SECONDS PREFIX | watch PORT CA TOKEN EVENTS PREFIX");
+  }
+}

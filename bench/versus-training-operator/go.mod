@@ -1,0 +1,3 @@
+module versus-training-operator
+
+go 1.22

@@ -1,0 +1,4 @@
+// The functions of Asio and Beast that are no templates, compiled once.
+#include <boost/asio/impl/src.hpp>
+#include <boost/asio/ssl/impl/src.hpp>
+#include <boost/beast/src.hpp>

@@ -1,0 +1,17 @@
+// Letters of ASCII, whatever the locale says: header names, hosts, kinds. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+inline std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
+}
+
+}  // namespace trainyard

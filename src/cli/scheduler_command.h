@@ -1,0 +1,71 @@
+// SchedulerCommand and QueueCommand: `trainyard scheduler` and `trainyard queue` as they were
+// asked for. Values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/operator_command.h"
+#include "cli/verbs.h"
+
+namespace trainyard::cli {
+
+struct SchedulerCommand {
+  // Where the cluster is; "" for $KUBECONFIG, ~/.kube/config or the pod's service account.
+  std::string kubeconfig;
+  std::string context;
+  std::vector<std::string> names{"trainyard"};  // spec.schedulerName of the pods that are ours
+  std::string default_queue = "default";
+  bool preempt = true;
+  bool reclaim = true;
+  bool backfill = true;
+
+  bool leader_elect = true;
+  std::string identity;  // "": the host's name and something random
+  std::string lease_ns;  // "": where we run
+  std::string lease_name = "trainyard-scheduler";
+
+  int connections = 16;                   // requests at once, watches aside
+  std::string metrics_address = ":8080";  // "0" for none
+  std::string health_address = ":8081";
+  LogLevel log_level = LogLevel::kInfo;
+  LogForm log_form = LogForm::kText;
+
+  bool operator==(const SchedulerCommand&) const = default;
+};
+
+struct ListQueues {
+  bool operator==(const ListQueues&) const = default;
+};
+struct DescribeQueue {
+  std::string name;
+  bool operator==(const DescribeQueue&) const = default;
+};
+struct CreateQueue {
+  std::string name;
+  int weight = 1;
+  int priority = 0;
+  std::vector<std::string> capacity;   // "cpu=4"
+  std::vector<std::string> guarantee;  // the same
+  bool reclaimable = true;
+  bool operator==(const CreateQueue&) const = default;
+};
+struct CloseQueue {
+  std::string name;
+  bool close = true;  // false: open it again
+  bool operator==(const CloseQueue&) const = default;
+};
+struct DeleteQueue {
+  std::string name;
+  bool operator==(const DeleteQueue&) const = default;
+};
+
+struct QueueCommand {
+  Target target;
+  std::variant<ListQueues, DescribeQueue, CreateQueue, CloseQueue, DeleteQueue> verb;
+  bool operator==(const QueueCommand&) const = default;
+};
+
+}  // namespace trainyard::cli

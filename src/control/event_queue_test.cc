@@ -1,0 +1,145 @@
+#include "control/event_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kube/access.h"
+
+namespace trainyard::control {
+namespace {
+
+constexpr Time kToldAt{1'700'000'000'000};
+
+json::object job(std::string_view name) {
+  return {
+      {"apiVersion", "kubeflow.org/v1"},
+      {"kind", "TFJob"},
+      {"metadata", json::object{{"name", name}, {"namespace", "ns"}, {"uid", fmt::format("uid-{}", name)}}},
+      {"spec", json::object{{"large", "yes"}}}};
+}
+
+// A server that keeps the Events it is sent; each line "job reason: message".
+class Post final : public client::Client {
+ public:
+  Result<client::Reply> send(const kube::Request& request) override {
+    std::lock_guard lock(mutex_);
+    if (refusals_ > 0) {
+      --refusals_;
+      return Error{kind_, "not now"};
+    }
+    client::Reply reply;
+    if (const auto* create = std::get_if<kube::Create>(&request.verb)) {
+      lines_.insert(fmt::format("{} {}: {}", kube::text_at(create->body, {"involvedObject", "name"}),
+                                kube::text_at(create->body, {"reason"}),
+                                kube::text_at(create->body, {"message"})));
+    }
+    reply.object = std::make_shared<const json::object>();
+    return reply;
+  }
+  void refuse(int times, ErrorKind kind) {
+    std::lock_guard lock(mutex_);
+    refusals_ = times;
+    kind_ = kind;
+  }
+  std::set<std::string> lines() {
+    std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> lines_;
+  int refusals_ = 0;
+  ErrorKind kind_ = ErrorKind::kUnavailable;
+};
+
+EventQueueOptions quick() {
+  EventQueueOptions options;
+  options.retry_first = Duration{1};
+  return options;
+}
+
+TEST(EventQueue, WhatIsAlikeGoesOutTogether) {
+  Post post;
+  EventQueue queue(
+      post, [] { return kToldAt; }, quick());
+  for (const char* pod : {"a-0", "a-1", "a-2"}) {
+    queue.tell(job("a"), "us", {false, "SuccessfulCreatePod", fmt::format("Created pod: {}", pod)}, kToldAt);
+  }
+  queue.tell(job("b"), "us", {false, "SuccessfulCreatePod", "Created pod: b-0"}, kToldAt);
+  queue.tell(job("a"), "us", {false, "TFJobSucceeded", "done"}, kToldAt);
+  queue.stop(seconds(20));
+  EXPECT_EQ(post.lines(),
+            (std::set<std::string>{"a SuccessfulCreatePod: Created pod: a-0, a-1, a-2",
+                                   "a TFJobSucceeded: done", "b SuccessfulCreatePod: Created pod: b-0"}));
+  EventQueueCounts counts = queue.counts();
+  EXPECT_EQ(counts.told, 5);
+  EXPECT_EQ(counts.sent, 3);
+  EXPECT_EQ(counts.combined, 2);
+  EXPECT_EQ(counts.lost, 0);
+}
+
+TEST(EventQueue, EachWhereEachIsAskedFor) {
+  Post post;
+  EventQueueOptions options = quick();
+  options.combine = false;
+  EventQueue queue(
+      post, [] { return kToldAt; }, options);
+  for (const char* pod : {"a-0", "a-1"}) {
+    queue.tell(job("a"), "us", {false, "SuccessfulCreatePod", fmt::format("Created pod: {}", pod)}, kToldAt);
+  }
+  queue.stop(seconds(20));
+  EXPECT_EQ(post.lines(), (std::set<std::string>{"a SuccessfulCreatePod: Created pod: a-0",
+                                                 "a SuccessfulCreatePod: Created pod: a-1"}));
+}
+
+TEST(EventQueue, WhatTheServerCannotTakeNowIsTriedAgain) {
+  Post post;
+  post.refuse(3, ErrorKind::kUnavailable);
+  EventQueue queue(
+      post, [] { return kToldAt; }, quick());
+  queue.tell(job("a"), "us", {true, "Failed", "why"}, kToldAt);
+  queue.stop(seconds(20));
+  EXPECT_EQ(post.lines(), std::set<std::string>{"a Failed: why"});
+  EXPECT_EQ(queue.counts().lost, 0);
+}
+
+TEST(EventQueue, WhatIsRefusedOrFindsNoRoomIsCountedAsLost) {
+  Post post;
+  post.refuse(1, ErrorKind::kForbidden);
+  EventQueueOptions options = quick();
+  options.waiting_max = 1;
+  EventQueue queue(
+      post, [] { return kToldAt; }, options);
+  queue.tell(job("a"), "us", {true, "Failed", "one"}, kToldAt);
+  queue.tell(job("b"), "us", {true, "Failed", "two"}, kToldAt);
+  queue.stop(seconds(20));
+  EXPECT_EQ(queue.counts().told, 2);
+  EXPECT_EQ(queue.counts().lost, 2);
+  EXPECT_EQ(queue.counts().sent, 0);
+}
+
+TEST(EventQueue, CombinedMessages) {
+  struct Row {
+    std::vector<std::string> messages;
+    std::string combined;
+  };
+  for (const Row& row : std::vector<Row>{
+           {{"Created pod: a"}, "Created pod: a"},
+           {{"Created pod: a-worker-0", "Created pod: a-worker-1"}, "Created pod: a-worker-0, a-worker-1"},
+           {{"Pod: n.a-0 exited with code 0", "Pod: n.a-1 exited with code 0"},
+            "Pod: n.a-0 exited with code 0, n.a-1 exited with code 0"},
+           {{"one", "two"}, "one, two"},
+       }) {
+    EXPECT_EQ(combined_message(row.messages), row.combined);
+  }
+  std::vector<std::string> many;
+  for (int i = 0; i < 500; ++i) many.push_back(fmt::format("Created pod: train-worker-{}", i));
+  std::string combined = combined_message(many);
+  EXPECT_LE(combined.size(), 1024u);
+  EXPECT_TRUE(combined.ends_with(" more")) << combined;
+}
+
+}  // namespace
+}  // namespace trainyard::control

@@ -1,0 +1,41 @@
+// Lowered: what the manifests of jobs were lowered to, so that a pass over a job whose
+// manifest did not change does not read it again. A cache and nothing else: with it or
+// without it every answer is the same, because lowering is a pure function of what is
+// compared here. Resource; calls of any number of threads.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "client/client.h"
+#include "control/key.h"
+#include "dialect/shared/dialect.h"
+
+namespace trainyard::control {
+
+// Manifests kept at most; a lowered job holds a copy of its document.
+inline constexpr size_t kLoweredMax = 2'000;
+
+class Lowered {
+ public:
+  // What `dialect` makes of the job. `settings` are the same in every call.
+  dialect::LowerResult of(const JobKey& key, const client::Object& job, const dialect::Dialect& dialect,
+                          const dialect::Settings& settings);
+  void forget(const JobKey& key);
+  size_t size() const;
+
+ private:
+  struct Entry {
+    client::Object job;
+    model::JobSpec spec;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<JobKey, Entry> entries_;
+};
+
+// Whether two states of a job are the same manifest: all but the status and the server's
+// own record of versions and managers.
+bool is_same_manifest(const json::object& a, const json::object& b);
+
+}  // namespace trainyard::control

@@ -1,0 +1,75 @@
+#include "control/lowered.h"
+
+#include <gtest/gtest.h>
+
+#include "control/fake_dialect.h"
+#include "kube/access.h"
+
+namespace trainyard::control {
+namespace {
+
+int lowerings = 0;
+
+dialect::LowerResult counted(const json::object& object, const dialect::Settings&) {
+  ++lowerings;
+  if (object.at("spec").at("n") == 0) return std::vector<dialect::Problem>{{}};
+  model::JobSpec spec;
+  spec.name = kube::text_at(object, {"metadata", "name"});
+  spec.running_min = static_cast<int>(object.at("spec").at("n").as_int64());
+  return spec;
+}
+
+client::Object document(std::string_view text) {
+  return std::make_shared<const json::object>(json::parse(kube::jview(text)).as_object());
+}
+
+class LoweredTest : public ::testing::Test {
+ protected:
+  LoweredTest() { dialect_.lower = counted; }
+
+  // How often the manifest was read for this.
+  int reads(std::string_view text) {
+    lowerings = 0;
+    last_ = lowered_.of({0, "a", "j"}, document(text), dialect_, {});
+    return lowerings;
+  }
+
+  dialect::Dialect dialect_{};
+  Lowered lowered_;
+  dialect::LowerResult last_;
+};
+
+TEST_F(LoweredTest, AManifestIsReadOnce) {
+  EXPECT_EQ(reads(R"({"metadata":{"name":"j","resourceVersion":"1"},"spec":{"n":1}})"), 1);
+  EXPECT_EQ(reads(R"({"metadata":{"name":"j","resourceVersion":"2"},"spec":{"n":1},"status":{"a":1}})"), 0);
+  EXPECT_EQ(std::get<model::JobSpec>(last_).running_min, 1);
+}
+
+TEST_F(LoweredTest, WhateverElseChangesIsReadAgain) {
+  const char* variants[] = {
+      R"({"metadata":{"name":"j"},"spec":{"n":1}})",
+      R"({"metadata":{"name":"j"},"spec":{"n":2}})",
+      R"({"metadata":{"name":"j","uid":"u"},"spec":{"n":2}})",
+      R"({"metadata":{"name":"j","uid":"u","annotations":{"a":"b"}},"spec":{"n":2}})",
+      R"({"metadata":{"name":"j","uid":"u","annotations":{"a":"c"}},"spec":{"n":2}})",
+      R"({"metadata":{"name":"j","uid":"u"},"spec":{"n":2}})",
+      R"({"metadata":{"name":"j","uid":"u"},"spec":{"n":2},"more":1})",
+      R"({"metadata":{"name":"j","uid":"u"},"spec":{"n":2},"other":1})",
+  };
+  for (const char* text : variants) EXPECT_EQ(reads(text), 1) << text;
+}
+
+TEST_F(LoweredTest, WhatIsInvalidIsNotKept) {
+  EXPECT_EQ(reads(R"({"metadata":{"name":"j"},"spec":{"n":0}})"), 1);
+  EXPECT_EQ(reads(R"({"metadata":{"name":"j"},"spec":{"n":0}})"), 1);
+  EXPECT_EQ(lowered_.size(), 0u);
+}
+
+TEST_F(LoweredTest, WhatIsForgottenIsReadAgain) {
+  EXPECT_EQ(reads(R"({"metadata":{"name":"j"},"spec":{"n":1}})"), 1);
+  lowered_.forget({0, "a", "j"});
+  EXPECT_EQ(reads(R"({"metadata":{"name":"j"},"spec":{"n":1}})"), 1);
+}
+
+}  // namespace
+}  // namespace trainyard::control

@@ -1,0 +1,183 @@
+// Scheduler: the gang scheduler's loop as Steps (steps.h): it looks (scheduler_view.h), lets
+// sched::schedule decide, and writes: evictions, then bindings of whole gangs, then what
+// PodGroups, Queues and waiting pods are told. Resource; one thread.
+//
+// Guarantees
+//   - no write unless we lead, checked before every single one;
+//   - nothing is asked of the server and nothing computed while nothing changes and no time is
+//     reached that the scheduler itself asked for;
+//   - it may be thrown away at any moment: a gang that was bound in part is completed or
+//     released by the first pass of the next one;
+//   - a binding of which nobody knows whether it was done is looked up before the next pass.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/client.h"
+#include "client/watcher.h"
+#include "control/event_sink.h"
+#include "control/lease.h"
+#include "control/recorder.h"
+#include "control/scheduler_view.h"
+#include "control/steps.h"
+#include "sched/decisions.h"
+#include "sched/gangs_from.h"
+#include "sched/group_status.h"
+
+namespace trainyard::control {
+
+struct SchedulerOptions {
+  sched::FrontOptions front;
+  sched::Policy policy;
+  std::string component = "trainyard-scheduler";  // who tells events
+  // Leader election; without it we always lead.
+  bool elects_leader = false;
+  std::string identity = "trainyard";
+  std::string lease_ns = "trainyard-system";
+  std::string lease_name = "trainyard-scheduler";
+};
+
+struct SchedulerCounts {
+  int64_t passes = 0;      // decisions taken
+  int64_t bound = 0;       // pods
+  int64_t evicted = 0;     // pods
+  int64_t writes = 0;      // requests that change something, events aside
+  int64_t errors = 0;      // of those
+  int64_t waiting = 0;     // gangs, after the last pass
+  int64_t infeasible = 0;  // of those
+  Duration last_pass{0};   // how long it took
+  std::string last_error{};
+};
+
+// How it is, for whoever asks from outside.
+struct SchedulerHealth {
+  SchedulerCounts counts;
+  bool leads = false;
+  bool synced = false;
+  std::vector<std::string> troubles{};  // streams that cannot be followed, and why
+};
+
+struct SchedulerPorts {
+  client::Client& client;
+  std::function<Time()> clock;
+  // Where events go; null: they are sent between other things.
+  EventSink* events = nullptr;
+  // For the lease alone; null: the same client.
+  client::Client* lease_client = nullptr;
+  // Told after each step and each list, on the scheduler's thread.
+  std::function<void(const SchedulerHealth& health)> on_health{};
+};
+
+class Scheduler final : public Steps {
+ public:
+  Scheduler(SchedulerPorts ports, SchedulerOptions options = {});
+  ~Scheduler() override;
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  const std::vector<client::Stream>& streams() const { return view_.streams(); }
+  std::vector<StreamRequest> requests(Time now) override;
+  void on_list(int stream, const Result<client::Reply>& reply, Time now) override;
+  void on_event(int stream, const client::WatchEvent& event, Time now) override;
+  void on_closed(int stream, const std::optional<Error>& error, Time now) override;
+  bool step(Time now) override;
+  std::optional<Time> next_wake() const override;
+
+  // Gives the lease back, so that another need not wait for its end.
+  void hand_over(Time now);
+  bool leads(Time now) const;
+  bool synced() const { return view_.synced(); }
+  const SchedulerCounts& counts() const { return counts_; }
+
+ private:
+  class Fence;
+
+  // A pod of the last pass that gets a node, and one that has to leave.
+  struct Evict {
+    sched::PodSeen pod;
+    sched::Eviction eviction;
+  };
+  struct Bind {
+    sched::PodSeen pod;
+    std::string node;
+  };
+  struct Status {
+    kube::Resource resource;
+    client::Object seen;
+    json::object status;
+  };
+  struct Tell {
+    sched::PodSeen pod;
+    std::string message;
+    bool with_event = false;
+  };
+  struct Event {
+    json::object about;
+    dialect::EventText text;
+  };
+  // What is remembered of a gang that waits.
+  struct Wait {
+    sched::WaitCode code = sched::WaitCode::kResources;
+    Time since;  // of this code
+    std::optional<sched::WaitCode> told{};
+    bool seen = true;
+  };
+
+  void take_in(int stream, const std::vector<client::Output>& outputs);
+  bool step_once(Time now);
+  void tell_health(Time now);
+  bool run_lease(Time now);
+  bool resolve_doubts(Time now);
+  bool run_evictions(Time now);
+  bool run_bindings(Time now);
+  bool run_pass(Time now);
+  bool run_statuses(Time now);
+  bool run_tells(Time now);
+  bool run_events(Time now);
+
+  void decide(const sched::Snapshot& snapshot, Time now);
+  void order_writes();
+  void order_statuses(const sched::Snapshot& snapshot, const std::vector<const sched::GroupSeen*>& groups,
+                      Time now);
+  void order_status(const kube::Resource& resource, const client::Object& seen, json::object status,
+                    bool at_once, Time now);
+  void order_tells(const sched::Snapshot& snapshot, Time now);
+  void order_tells_of(const sched::Gang& gang, const sched::Waiting& waiting, Wait& wait, Time now);
+  void failed(const Error& error, Time now);
+  void wake_at(Time time);
+  void note(json::object about, bool warning, std::string_view reason, std::string message);
+
+  // Fixed.
+  SchedulerPorts ports_;
+  SchedulerOptions options_;
+  std::unique_ptr<Fence> fence_;
+  // State; all of it can be lost.
+  SchedulerView view_;
+  std::vector<client::Watcher> watchers_;
+  std::optional<Lease> lease_;
+  bool led_ = false;
+  bool dirty_ = true;
+  Time not_before_;           // of the next pass, whatever changes
+  std::optional<Time> wake_;  // when there is a pass though nothing changes
+  uint64_t decided_on_ = 0;   // the fingerprint of what was decided on last
+  std::optional<Time> decision_ends_;
+  sched::Decisions decisions_;
+  std::map<std::string, Time> doubts_;  // uid of pods whose binding may have been done: when to look
+  std::deque<Evict> evictions_;
+  std::deque<Bind> bindings_;
+  std::deque<Status> statuses_;
+  std::deque<Tell> tells_;
+  std::deque<Event> events_;
+  std::map<std::string, Time> owed_;   // by uid: since when a status is not what it should be
+  std::map<std::string, Wait> waits_;  // by gang
+  Recorder recorder_;
+  SchedulerCounts counts_;
+};
+
+}  // namespace trainyard::control

@@ -1,0 +1,170 @@
+#include "control/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include "control/scheduler_testing.h"
+
+namespace trainyard::control {
+namespace {
+
+using testing::Crash;
+using testing::SchedulerYard;
+
+TEST(Scheduler, GivesNodesToPodsAsTheyComeAndAsRoomAppears) {
+  SchedulerYard yard;
+  yard.node("here", "2");
+  yard.pod("a", "1500m");
+  yard.settle();
+  EXPECT_EQ(yard.node_of("a"), "here");
+  EXPECT_EQ(yard.events("Scheduled"), 1);
+  yard.pod("b", "1");
+  yard.settle();
+  EXPECT_EQ(yard.node_of("b"), "");
+  EXPECT_EQ(yard.told("b"), "needs 1 cpu; 500m free, 1500m frees when ns/a ends");
+  EXPECT_EQ(yard.events("FailedScheduling"), 1);
+  yard.remove_pod("a");
+  yard.settle();
+  EXPECT_EQ(yard.node_of("b"), "here");
+}
+
+TEST(Scheduler, ABacklogIsToldOnceAndCostsNothing) {
+  SchedulerYard yard;
+  yard.node("here", "2");
+  yard.pod("a", "7");
+  yard.settle();
+  yard.pod("b", "1");
+  yard.settle();
+  int64_t revision = yard.store.revision();
+  int64_t passes = yard.scheduler().counts().passes;
+  yard.node("here", "2");  // nothing new
+  yard.settle();
+  EXPECT_EQ(yard.store.revision(), revision);
+  EXPECT_EQ(yard.scheduler().counts().passes, passes);
+  ASSERT_TRUE(yard.scheduler().next_wake().has_value());
+  EXPECT_GT(*yard.scheduler().next_wake(), yard.now + seconds(50));
+}
+
+TEST(Scheduler, AGangStartsWholeOrWaitsWhole) {
+  SchedulerYard yard;
+  yard.node("n1", "4");
+  yard.gang("first", 3, "1");
+  yard.settle();
+  yard.gang("second", 3, "1");
+  yard.settle();
+  EXPECT_EQ(yard.bound("first"), 3);
+  EXPECT_EQ(yard.phase("first"), "Running");
+  EXPECT_EQ(yard.bound("second"), 0);
+  EXPECT_EQ(yard.phase("second"), "Inqueue");
+  EXPECT_EQ(yard.told("second-0"),
+            "waits with the 3 pods of second that start together: needs 3 cpu; 1 free, 3 frees when "
+            "ns/first ends");
+  for (int i = 0; i < 3; ++i) yard.remove_pod(fmt::format("first-{}", i));
+  yard.settle();
+  EXPECT_EQ(yard.bound("second"), 3);
+}
+
+TEST(Scheduler, VolcanoGroupsAreLetIn) {
+  SchedulerYard yard;
+  yard.node("n1", "4");
+  yard.group("g", 2);
+  yard.settle();
+  EXPECT_EQ(yard.phase("g"), "Inqueue");
+}
+
+// However it dies while it binds, the next one completes what was begun.
+void die_at(int death, bool when_done) {
+  SchedulerYard yard;
+  yard.node("n1", "4");
+  yard.node("n2", "4");
+  yard.gang("a", 4, "1");
+  yard.gang("b", 3, "1");
+  yard.gang("c", 3, "1");
+  (when_done ? yard.tap.after : yard.tap.before) = [&](int number, const kube::Request&) {
+    if (number == death) throw Crash();
+    return std::optional<Error>();
+  };
+  yard.settle();
+  for (std::string_view gang : {"a", "b", "c"}) {
+    int bound = yard.bound(gang);
+    EXPECT_TRUE(bound == 0 || bound == (gang == "a" ? 4 : 3)) << gang << " " << bound << " at " << death;
+  }
+  EXPECT_GE(yard.bound("a") + yard.bound("b") + yard.bound("c"), 7) << death;
+}
+
+TEST(Scheduler, DiesAtEveryWrite) {
+  for (int death = 1; death < 40; ++death) {
+    die_at(death, false);
+    die_at(death, true);
+  }
+}
+
+// Bindings that were done though nobody said so.
+TEST(Scheduler, ABindingThatTimedOutIsLookedUp) {
+  for (bool applied : {false, true}) {
+    SchedulerYard yard;
+    yard.node("n1", "4");
+    yard.node("n2", "4");
+    yard.frozen = "pods";
+    int failures = 0;
+    auto time_out = [&](int, const kube::Request& request) -> std::optional<Error> {
+      if (request.resource != kube::kBindings || ++failures > 2) return std::nullopt;
+      return Error{ErrorKind::kUnknown, "no answer came"};
+    };
+    (applied ? yard.tap.after : yard.tap.before) = time_out;
+    yard.gang("a", 4, "1");
+    yard.settle();
+    yard.frozen = "";
+    yard.settle();
+    EXPECT_EQ(yard.bound("a"), 4) << applied;
+    EXPECT_EQ(yard.scheduler().counts().evicted, 0);
+  }
+}
+
+TEST(Scheduler, AServerThatIsAwayIsWaitedFor) {
+  SchedulerYard yard;
+  yard.node("n1", "4");
+  int refused = 0;
+  yard.tap.before = [&](int, const kube::Request&) -> std::optional<Error> {
+    if (++refused > 5) return std::nullopt;
+    return Error{ErrorKind::kUnavailable, "nobody there"};
+  };
+  yard.gang("a", 4, "1");
+  yard.settle();
+  EXPECT_EQ(yard.bound("a"), 4);
+}
+
+TEST(Scheduler, OnlyPodsOfItsNames) {
+  SchedulerOptions options;
+  options.front.schedulers = {"trainyard"};
+  SchedulerYard yard(options);
+  yard.node("n1", "4");
+  yard.pod("a", "1");
+  yard.settle();
+  EXPECT_EQ(yard.node_of("a"), "");
+  EXPECT_EQ(yard.told("a"), "");
+}
+
+TEST(Scheduler, AHigherQueueTakesWholeGangs) {
+  SchedulerYard yard;
+  yard.node("n1", "4");
+  json::object queue{{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                     {"kind", "Queue"},
+                     {"metadata", json::object{{"name", "urgent"}}},
+                     {"spec", json::object{{"priority", 10}}}};
+  ASSERT_TRUE(yard.store.create(kube::kVolcanoQueues, "", queue, yard.now).ok());
+  yard.gang("low", 3, "1");
+  yard.settle();
+  EXPECT_EQ(yard.bound("low"), 3);
+  yard.group("high", 2, "urgent");
+  yard.pod("high-0", "1", "high");
+  yard.pod("high-1", "1", "high");
+  yard.settle();
+  EXPECT_EQ(yard.scheduler().counts().evicted, 3);
+  EXPECT_EQ(yard.events("Preempted"), 3);
+  for (int i = 0; i < 3; ++i) yard.remove_pod(fmt::format("low-{}", i));
+  yard.settle();
+  EXPECT_EQ(yard.bound("high"), 2);
+}
+
+}  // namespace
+}  // namespace trainyard::control

@@ -1,0 +1,229 @@
+#include "control/scheduler_view.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "kube/access.h"
+#include "kube/scheduling.h"
+
+namespace trainyard::control {
+namespace {
+
+// Positions of the streams.
+enum SchedulerStream {
+  kPodsSeen,
+  kNodesSeen,
+  kFirstGroups,                     // four
+  kFirstQueues = kFirstGroups + 4,  // two
+  kPriorityClassesSeen = kFirstQueues + 2,
+  kNamespacesSeen,
+  kClaimsSeen,
+  kVolumesSeen,
+};
+
+constexpr kube::Resource kGroupResources[] = {kube::kVolcanoPodGroups, kube::kKubeBatchPodGroups,
+                                              kube::kCoschedulingPodGroups, kube::kT9kPodGroups};
+constexpr kube::Resource kQueueResources[] = {kube::kVolcanoQueues, kube::kT9kQueues};
+
+PodSight read_pod(const json::object& pod, sched::Shapes& shapes) {
+  PodSight out;
+  out.seen = sched::see_pod(pod, shapes);
+  const json::array* conditions = kube::array_at(pod, {"status", "conditions"});
+  if (conditions == nullptr) return out;
+  for (const json::value& value : *conditions) {
+    const json::object* condition = value.if_object();
+    if (condition == nullptr || kube::text_at(*condition, {"type"}) != "PodScheduled") continue;
+    if (kube::text_at(*condition, {"status"}) != "False") continue;
+    out.told = kube::text_at(*condition, {"message"});
+    out.told_at = parse_rfc3339(kube::text_at(*condition, {"lastTransitionTime"}));
+  }
+  return out;
+}
+
+// Lists of groups may leave out what each object is.
+client::Object with_kind(const client::Object& object, const kube::Resource& resource) {
+  if (!kube::text_at(*object, {"apiVersion"}).empty()) return object;
+  json::object named = *object;
+  named["apiVersion"] = resource.api_version();
+  named["kind"] = kube::jview(resource.kind);
+  return std::make_shared<const json::object>(std::move(named));
+}
+
+GroupSight read_group(const client::Object& object, const kube::Resource& resource) {
+  GroupSight out;
+  out.object = with_kind(object, resource);
+  out.seen = sched::see_group(*out.object);
+  return out;
+}
+
+// A namespace's name and labels: all that a selector asks for.
+DocumentSight read_namespace(const json::object& object) {
+  json::object meta{{"name", kube::jview(kube::name_of(object))}};
+  if (const json::object* labels = kube::object_at(object, {"metadata", "labels"})) meta["labels"] = *labels;
+  return {std::make_shared<const json::object>(json::object{{"metadata", std::move(meta)}})};
+}
+
+ClaimSight read_claim(const json::object& claim) {
+  return {fmt::format("{}/{}", kube::namespace_of(claim), kube::name_of(claim)),
+          std::string(kube::text_at(claim, {"spec", "volumeName"}))};
+}
+
+VolumeSight read_volume(const json::object& volume) {
+  VolumeSight out;
+  out.name = kube::name_of(volume);
+  const json::array* terms =
+      kube::array_at(volume, {"spec", "nodeAffinity", "required", "nodeSelectorTerms"});
+  if (terms == nullptr) return out;
+  for (const json::value& entry : *terms) {
+    const json::object* term = entry.if_object();
+    if (term == nullptr) continue;
+    out.terms.push_back({sched::decode_requirements(kube::array_at(*term, {"matchExpressions"})),
+                         sched::decode_requirements(kube::array_at(*term, {"matchFields"}))});
+  }
+  return out;
+}
+
+bool is_reachable(const VolumeSight& volume, const sched::Node& node) {
+  sched::Labels fields{{"metadata.name", node.name}};
+  return std::any_of(volume.terms.begin(), volume.terms.end(), [&](const sched::NodeTerm& term) {
+    return sched::hold_all(term.labels, node.labels) && sched::hold_all(term.fields, fields);
+  });
+}
+
+}  // namespace
+
+kube::Resource group_resource(std::string_view api_group) {
+  for (const kube::Resource& resource : kGroupResources) {
+    if (resource.group == api_group) return resource;
+  }
+  CHECK(false);
+  return {};
+}
+
+SchedulerView::SchedulerView()
+    : pods_([this](const client::Object& pod) { return read_pod(*pod, shapes_); }),
+      nodes_([](const client::Object& node) { return sched::see_node(*node); }),
+      priority_classes_([](const client::Object& object) { return DocumentSight{object}; }),
+      namespaces_([](const client::Object& object) { return read_namespace(*object); }),
+      claims_([](const client::Object& object) { return read_claim(*object); }),
+      volumes_([](const client::Object& object) { return read_volume(*object); }) {
+  streams_.push_back({kube::kPods, {}, ""});
+  streams_.push_back({kube::kNodes, {}, ""});
+  for (const kube::Resource& resource : kGroupResources) {
+    streams_.push_back({resource, {}, ""});
+    groups_.emplace_back([resource](const client::Object& object) { return read_group(object, resource); });
+  }
+  for (const kube::Resource& resource : kQueueResources) {
+    streams_.push_back({resource, {}, ""});
+    queues_.emplace_back(
+        [resource](const client::Object& object) { return DocumentSight{with_kind(object, resource)}; });
+  }
+  for (const kube::Resource& resource :
+       {kube::kPriorityClasses, kube::kNamespaces, kube::kPersistentVolumeClaims, kube::kPersistentVolumes}) {
+    streams_.push_back({resource, {}, ""});
+  }
+  CHECK(streams_.size() == kVolumesSeen + 1);
+}
+
+bool SchedulerView::synced() const {
+  auto is_synced = [](const auto& sights) { return sights.synced(); };
+  return pods_.synced() && nodes_.synced() && std::all_of(groups_.begin(), groups_.end(), is_synced) &&
+         std::all_of(queues_.begin(), queues_.end(), is_synced) && priority_classes_.synced() &&
+         namespaces_.synced() && claims_.synced() && volumes_.synced();
+}
+
+bool SchedulerView::is_own(const json::object& object) const {
+  auto found = own_versions_.find(std::string(kube::uid_of(object)));
+  return found != own_versions_.end() && found->second == kube::version_of(object);
+}
+
+bool SchedulerView::take_in(int stream, const client::Output& output) {
+  bool news = false;
+  auto any_change = [&](const auto*, const auto*) { news = true; };
+  auto document_change = [&](const auto* before, const auto* after) {
+    if (after == nullptr) own_versions_.erase(std::string(kube::uid_of(*before->object)));
+    news = news || after == nullptr || !is_own(*after->object);
+  };
+  if (stream == kPodsSeen) {
+    pods_.apply(output, [&](const PodSight* before, const PodSight* after) {
+      const sched::PodSeen& seen = (after != nullptr ? after : before)->seen;
+      auto assumed = assumed_.find(seen.uid);
+      bool expected = false;
+      if (before != nullptr && after != nullptr) {
+        sched::PodSeen as_assumed = before->seen;
+        if (assumed != assumed_.end() && as_assumed.node.empty()) as_assumed.node = assumed->second;
+        expected = as_assumed == after->seen;
+      }
+      if (assumed != assumed_.end() && (after == nullptr || !seen.node.empty())) assumed_.erase(assumed);
+      news = news || !expected;
+    });
+  } else if (stream == kNodesSeen) {
+    nodes_.apply(output, any_change);
+    volumes_changed_ = volumes_changed_ || news;
+  } else if (stream < kFirstQueues) {
+    groups_[static_cast<size_t>(stream - kFirstGroups)].apply(output, document_change);
+  } else if (stream < kPriorityClassesSeen) {
+    queues_[static_cast<size_t>(stream - kFirstQueues)].apply(output, document_change);
+  } else if (stream == kPriorityClassesSeen) {
+    priority_classes_.apply(output, any_change);
+  } else if (stream == kNamespacesSeen) {
+    namespaces_.apply(output, any_change);
+  } else if (stream == kClaimsSeen) {
+    claims_.apply(output, any_change);
+    volumes_changed_ = volumes_changed_ || news;
+  } else {
+    CHECK(stream == kVolumesSeen);
+    volumes_.apply(output, any_change);
+    volumes_changed_ = volumes_changed_ || news;
+  }
+  return news;
+}
+
+void SchedulerView::find_claim_nodes() {
+  claim_nodes_.clear();
+  std::map<std::string, const VolumeSight*, std::less<>> bound;
+  for (const auto& [uid, sight] : volumes_.all()) {
+    if (!sight.value.terms.empty()) bound.emplace(sight.value.name, &sight.value);
+  }
+  if (bound.empty()) return;
+  for (const auto& [uid, sight] : claims_.all()) {
+    auto volume = bound.find(sight.value.volume);
+    if (volume == bound.end()) continue;
+    std::vector<std::string>& reachable = claim_nodes_[sight.value.key];
+    for (const auto& [node_uid, node] : nodes_.all()) {
+      if (is_reachable(*volume->second, node.value.node)) reachable.push_back(node.value.node.name);
+    }
+    std::sort(reachable.begin(), reachable.end());
+  }
+}
+
+sched::Documents SchedulerView::documents() {
+  if (volumes_changed_) find_claim_nodes();
+  volumes_changed_ = false;
+  sched::Documents out;
+  for (const auto& [uid, sight] : pods_.all()) out.pods.push_back(&sight.value.seen);
+  for (const auto& [uid, sight] : nodes_.all()) out.nodes.push_back(&sight.value);
+  groups_given_.clear();
+  for (const Sights<GroupSight>& groups : groups_) {
+    for (const auto& [uid, sight] : groups.all()) {
+      groups_given_.push_back(&sight.value);
+      out.groups.push_back(&sight.value.seen);
+    }
+  }
+  queues_given_.clear();
+  for (const Sights<DocumentSight>& queues : queues_) {
+    for (const auto& [uid, sight] : queues.all()) {
+      queues_given_.push_back(sight.value.object);
+      out.queues.push_back(sight.value.object.get());
+    }
+  }
+  for (const auto& [uid, sight] : priority_classes_.all()) {
+    out.priority_classes.push_back(sight.value.object.get());
+  }
+  for (const auto& [uid, sight] : namespaces_.all()) out.namespaces.push_back(sight.value.object.get());
+  out.claim_nodes = claim_nodes_;
+  out.assumed = assumed_;
+  return out;
+}
+
+}  // namespace trainyard::control

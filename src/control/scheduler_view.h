@@ -1,0 +1,97 @@
+// SchedulerView: what the scheduler has seen of a cluster, read once per change, and what it has
+// done that is not to be seen yet (the assume cache). Value; pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/client.h"
+#include "client/watcher.h"
+#include "control/sights.h"
+#include "sched/gangs_from.h"
+
+namespace trainyard::control {
+
+struct PodSight {
+  sched::PodSeen seen;
+  std::string told;               // the message of PodScheduled=False, "" when it says nothing
+  std::optional<Time> told_at{};  // since when
+  bool operator==(const PodSight&) const = default;
+};
+
+struct GroupSight {
+  sched::GroupSeen seen;
+  client::Object object;
+  bool operator==(const GroupSight&) const = default;
+};
+
+struct DocumentSight {
+  client::Object object;
+  bool operator==(const DocumentSight&) const = default;
+};
+
+struct ClaimSight {
+  std::string key;     // "namespace/name"
+  std::string volume;  // "" while it is not bound
+  bool operator==(const ClaimSight&) const = default;
+};
+
+struct VolumeSight {
+  std::string name;
+  std::vector<sched::NodeTerm> terms;  // one of them holds; empty: reachable everywhere
+  bool operator==(const VolumeSight&) const = default;
+};
+
+// The resource of a PodGroup, by its API group. REQUIRES: one of the four.
+kube::Resource group_resource(std::string_view api_group);
+
+class SchedulerView {
+ public:
+  SchedulerView();
+  SchedulerView(const SchedulerView&) = delete;
+  SchedulerView& operator=(const SchedulerView&) = delete;
+
+  const std::vector<client::Stream>& streams() const { return streams_; }
+  bool synced() const;
+  // Whether it may change a decision: what we did ourselves does not.
+  bool take_in(int stream, const client::Output& output);
+
+  // Everything, by reference: it stays true until the next take_in.
+  sched::Documents documents();
+  const sched::Shapes& shapes() const { return shapes_; }
+  // Of the documents last given out: what was the index of a group or queue there.
+  const std::vector<const GroupSight*>& groups() const { return groups_given_; }
+  const std::vector<client::Object>& queues() const { return queues_given_; }
+
+  const PodSight* find_pod(std::string_view uid) const { return pods_.find(uid); }
+  const std::map<std::string, std::string>& assumed() const { return assumed_; }
+  void assume(const std::string& uid, const std::string& node) { assumed_[uid] = node; }
+  void forget_assumed(const std::string& uid) { assumed_.erase(uid); }
+  // A status of ours as the server has it now: seen again, it is no news.
+  void wrote(std::string_view uid, int64_t version) { own_versions_[std::string(uid)] = version; }
+
+ private:
+  bool is_own(const json::object& object) const;
+  void find_claim_nodes();
+
+  std::vector<client::Stream> streams_;
+  sched::Shapes shapes_;
+  Sights<PodSight> pods_;
+  Sights<sched::NodeSeen> nodes_;
+  std::vector<Sights<GroupSight>> groups_;  // by API group, in the order of the streams
+  std::vector<Sights<DocumentSight>> queues_;
+  Sights<DocumentSight> priority_classes_;
+  Sights<DocumentSight> namespaces_;
+  Sights<ClaimSight> claims_;
+  Sights<VolumeSight> volumes_;
+  std::map<std::string, std::string> assumed_;  // pod uid -> node
+  std::map<std::string, int64_t> own_versions_;
+  bool volumes_changed_ = true;
+  std::map<std::string, std::vector<std::string>> claim_nodes_;
+  std::vector<const GroupSight*> groups_given_;
+  std::vector<client::Object> queues_given_;
+};
+
+}  // namespace trainyard::control

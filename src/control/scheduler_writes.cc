@@ -1,0 +1,107 @@
+#include "control/scheduler_writes.h"
+
+#include <fmt/format.h>
+
+#include "kube/access.h"
+#include "kube/scheduling.h"
+
+namespace trainyard::control {
+namespace {
+
+json::object meta_with_uid(std::string_view uid) { return json::object{{"uid", kube::jview(uid)}}; }
+
+kube::Request condition_request(const sched::PodSeen& pod, json::object condition) {
+  json::object body{{"metadata", meta_with_uid(pod.uid)},
+                    {"status", json::object{{"conditions", json::array{json::value(std::move(condition))}}}}};
+  return {kube::kPods, pod.ns, kube::Patch{pod.name, kube::PatchKind::kStrategic, std::move(body), true}};
+}
+
+// A merge leaves what it does not name: members that are no longer there are taken away by name.
+void name_what_goes(const json::object& before, json::object& after) {
+  for (const auto& member : before) {
+    json::value* now = after.if_contains(member.key());
+    if (now == nullptr) {
+      after[member.key()] = nullptr;
+    } else if (member.value().is_object() && now->is_object()) {
+      name_what_goes(member.value().get_object(), now->get_object());
+    }
+  }
+}
+
+}  // namespace
+
+kube::Request bind_request(const sched::PodSeen& pod, std::string_view node) {
+  return {kube::kBindings, pod.ns, kube::Create{kube::binding(pod.ns, pod.name, pod.uid, node)}};
+}
+
+kube::Request mark_evicted_request(const sched::PodSeen& pod, const sched::Eviction& eviction, Time now) {
+  return condition_request(pod, {{"type", "DisruptionTarget"},
+                                 {"status", "True"},
+                                 {"reason", "PreemptionByScheduler"},
+                                 {"message", eviction_text(eviction)},
+                                 {"lastTransitionTime", format_rfc3339(now)}});
+}
+
+kube::Request evict_request(const sched::PodSeen& pod) {
+  kube::DeleteOptions options;
+  options.uid = pod.uid;
+  return {kube::kPods, pod.ns, kube::Delete{pod.name, std::move(options)}};
+}
+
+kube::Request tell_pod_request(const sched::PodSeen& pod, std::string_view message, Time now) {
+  return condition_request(pod, {{"type", "PodScheduled"},
+                                 {"status", "False"},
+                                 {"reason", "Unschedulable"},
+                                 {"message", kube::jview(message)},
+                                 {"lastTransitionTime", format_rfc3339(now)}});
+}
+
+kube::Request status_request(const kube::Resource& resource, const json::object& seen, json::object status) {
+  if (const json::object* before = kube::object_at(seen, {"status"})) name_what_goes(*before, status);
+  json::object meta = meta_with_uid(kube::uid_of(seen));
+  meta["resourceVersion"] = kube::jview(kube::text_at(seen, {"metadata", "resourceVersion"}));
+  json::object body{{"metadata", std::move(meta)}, {"status", std::move(status)}};
+  return {resource, std::string(kube::namespace_of(seen)),
+          kube::Patch{std::string(kube::name_of(seen)), kube::PatchKind::kMerge, std::move(body),
+                      resource.has_status}};
+}
+
+std::string eviction_text(const sched::Eviction& eviction) {
+  switch (eviction.cause) {
+    case sched::EvictionCause::kPreempted:
+      return fmt::format("preempted by {}, which goes before it", eviction.beneficiary);
+    case sched::EvictionCause::kReclaimed:
+      return fmt::format("its queue holds more than its part, which {} needs", eviction.beneficiary);
+    case sched::EvictionCause::kReleased:
+      return "only part of its gang has nodes and the rest does not fit: all give theirs back";
+    case sched::EvictionCause::kCompleted:
+      return "other members of its gang were made to leave";
+  }
+  return "";
+}
+
+std::string waiting_text(const sched::Gang& gang, const sched::Waiting& waiting) {
+  std::string timed_out = waiting.timed_out ? " (longer than its schedule timeout)" : "";
+  if (gang.min_member <= 1) return waiting.text + timed_out;
+  return fmt::format("waits with the {} pods of {} that start together: {}{}", gang.min_member, gang.name,
+                     waiting.text, timed_out);
+}
+
+std::string gist(std::string_view message) {
+  std::string out;
+  int depth = 0;
+  for (char c : message) {
+    if (c == '(') ++depth;
+    if (depth == 0 && (c < '0' || c > '9')) out += c;
+    if (c == ')') --depth;
+  }
+  return out;
+}
+
+json::object reference_to(const sched::PodSeen& pod) {
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata", json::object{{"name", pod.name}, {"namespace", pod.ns}, {"uid", pod.uid}}}};
+}
+
+}  // namespace trainyard::control

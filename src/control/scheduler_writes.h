@@ -1,0 +1,36 @@
+// What a scheduling pass wants written, as requests and events: evictions, bindings, status of
+// groups and queues, reasons for pods that wait. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "dialect/shared/dialect.h"
+#include "kube/request.h"
+#include "sched/decisions.h"
+#include "sched/gangs_from.h"
+
+namespace trainyard::control {
+
+kube::Request bind_request(const sched::PodSeen& pod, std::string_view node);
+// Says first that the pod goes because of its scheduler, so that nobody charges it for that.
+kube::Request mark_evicted_request(const sched::PodSeen& pod, const sched::Eviction& eviction, Time now);
+kube::Request evict_request(const sched::PodSeen& pod);
+// The condition PodScheduled=False.
+kube::Request tell_pod_request(const sched::PodSeen& pod, std::string_view message, Time now);
+// The new status of a PodGroup or Queue, on condition that it is still the one that was seen.
+kube::Request status_request(const kube::Resource& resource, const json::object& seen, json::object status);
+
+// In words, for events.
+std::string eviction_text(const sched::Eviction& eviction);
+// "its 4 pods start together: needs ...".
+std::string waiting_text(const sched::Gang& gang, const sched::Waiting& waiting);
+// The words without what is in brackets and without figures: amounts that are free change with
+// every other pod, and a backlog that is told each time would cost a write for each of its pods.
+std::string gist(std::string_view message);
+
+// As an event speaks of it.
+json::object reference_to(const sched::PodSeen& pod);
+
+}  // namespace trainyard::control

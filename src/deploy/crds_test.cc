@@ -1,0 +1,117 @@
+#include "deploy/crds.h"
+
+#include <gmock/gmock.h>
+
+#include "deploy/crd_rules.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "kube/yaml.h"
+
+namespace trainyard::deploy {
+namespace {
+
+using testing::ElementsAre;
+
+// kubectl apply keeps a copy of the object in an annotation; all annotations together have
+// at most this many bytes.
+constexpr size_t kAnnotationsMax = 256 * 1024;
+
+std::vector<json::object> all_crds() {
+  std::vector<json::object> all = own_crds();
+  for (json::object& each : volcano_crds()) all.push_back(std::move(each));
+  return all;
+}
+
+// A structural schema has a type everywhere but where anything is, or a number or a text.
+void expect_structural(const json::object& schema, const std::string& path) {
+  bool loose = schema.contains("x-kubernetes-int-or-string");
+  EXPECT_TRUE(loose || schema.contains("type")) << path;
+  if (const json::object* properties = kube::object_at(schema, {"properties"})) {
+    for (const json::key_value_pair& each : *properties) {
+      expect_structural(each.value().as_object(), path + "." + std::string(each.key()));
+    }
+  }
+  for (std::string_view key : {"items", "additionalProperties"}) {
+    if (const json::object* below = kube::object_at(schema, {key})) expect_structural(*below, path + "[]");
+  }
+}
+
+void expect_described(const json::object& schema, const std::string& path) {
+  const json::object* properties = kube::object_at(schema, {"properties"});
+  for (const json::key_value_pair& each : properties ? *properties : json::object()) {
+    std::string here = path + "." + std::string(each.key());
+    const json::object& field = each.value().as_object();
+    EXPECT_TRUE(each.key() == "metadata" || !kube::text_at(field, {"description"}).empty()) << here;
+    expect_described(field, here);
+    for (std::string_view key : {"items", "additionalProperties"}) {
+      if (const json::object* below = kube::object_at(field, {key})) expect_described(*below, here + "[]");
+    }
+  }
+}
+
+TEST(Crds, AreTheKindsThatAreOurs) {
+  std::vector<std::string> names;
+  for (const json::object& crd : own_crds()) names.emplace_back(kube::name_of(crd));
+  EXPECT_THAT(names, ElementsAre("tfjobs.kubeflow.org", "tensorflowtrainingjobs.batch.tensorstack.dev",
+                                 "tensorboards.tensorstack.dev", "podgroups.scheduler.tensorstack.dev",
+                                 "queues.scheduler.tensorstack.dev"));
+}
+
+TEST(Crds, AreSmallEnoughForClientSideApply) {
+  for (const json::object& crd : all_crds()) {
+    EXPECT_LT(json::serialize(crd).size(), kAnnotationsMax / 4) << kube::name_of(crd);
+  }
+}
+
+TEST(Crds, AreStructuralAndDescribedEverywhere) {
+  for (const json::object& crd : all_crds()) {
+    for (const json::value& version : *kube::array_at(crd, {"spec", "versions"})) {
+      const json::object* schema = kube::object_at(version.as_object(), {"schema", "openAPIV3Schema"});
+      ASSERT_NE(schema, nullptr);
+      expect_structural(*schema, std::string(kube::name_of(crd)));
+      expect_described(*schema, std::string(kube::name_of(crd)));
+    }
+  }
+}
+
+TEST(Crds, TfJobIsStoredAsV1AndServedAsItWasBefore) {
+  const json::object tfjob = own_crds()[0];
+  std::vector<std::string> versions;
+  for (const json::value& each : *kube::array_at(tfjob, {"spec", "versions"})) {
+    const json::object& version = each.as_object();
+    EXPECT_TRUE(*kube::bool_at(version, {"served"}));
+    EXPECT_EQ(*kube::bool_at(version, {"storage"}), kube::text_at(version, {"name"}) == "v1");
+    EXPECT_EQ(kube::bool_at(version, {"deprecated"}).value_or(false),
+              kube::text_at(version, {"name"}) != "v1");
+    versions.emplace_back(kube::text_at(version, {"name"}));
+  }
+  EXPECT_THAT(versions, ElementsAre("v1", "v1beta2", "v1beta1", "v1alpha2"));
+}
+
+TEST(Crds, TfJobShowsStateAndAgeAndCanBeScaled) {
+  const json::object tfjob = own_crds()[0];
+  const json::object& v1 = kube::array_at(tfjob, {"spec", "versions"})->front().as_object();
+  EXPECT_EQ(json::serialize(*kube::find(v1, {"additionalPrinterColumns"})),
+            R"([{"name":"State","type":"string","jsonPath":".status.conditions[-1:].type"},)"
+            R"({"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}])");
+  EXPECT_EQ(kube::text_at(v1, {"subresources", "scale", "specReplicasPath"}),
+            ".spec.tfReplicaSpecs.Worker.replicas");
+  EXPECT_NE(kube::object_at(v1, {"subresources", "status"}), nullptr);
+}
+
+TEST(CrdRules, AreLaidInOrderAndKeepWhatIsThere) {
+  json::object schema = json::parse(R"({"properties":{"list":{"items":{"type":"integer"}},
+      "map":{"additionalProperties":{"properties":{"word":{"type":"string"}}}}}})")
+                            .as_object();
+  constexpr CrdBound kBounds[] = {{"list[]", R"({"minimum":1})"}, {"map{}.word", R"({"enum":["a"]})"}};
+  constexpr CelRule kCel[] = {{"", "first", "one"}, {"", "second", "two", "FieldValueForbidden"}};
+  lay_rules({"g", "K", kBounds, kCel}, schema);
+  EXPECT_EQ(json::serialize(schema),
+            R"({"properties":{"list":{"items":{"type":"integer","minimum":1}},)"
+            R"("map":{"additionalProperties":{"properties":{"word":{"type":"string","enum":["a"]}}}}},)"
+            R"("x-kubernetes-validations":[{"rule":"first","message":"one"},)"
+            R"({"rule":"second","message":"two","reason":"FieldValueForbidden"}]})");
+}
+
+}  // namespace
+}  // namespace trainyard::deploy

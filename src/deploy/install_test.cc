@@ -1,0 +1,142 @@
+#include "deploy/install.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "deploy/permissions.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+
+namespace trainyard::deploy {
+namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
+using testing::Not;
+
+std::vector<std::string> names_of(const std::vector<json::object>& objects) {
+  std::vector<std::string> names;
+  for (const json::object& each : objects) {
+    names.push_back(std::string(kube::text_at(each, {"kind"})) + "/" + std::string(kube::name_of(each)));
+  }
+  return names;
+}
+
+const json::object* find_object(const std::vector<json::object>& objects, std::string_view kind,
+                                std::string_view name) {
+  for (const json::object& each : objects) {
+    if (kube::text_at(each, {"kind"}) == kind && kube::name_of(each) == name) return &each;
+  }
+  return nullptr;
+}
+
+std::string args_of(const InstallOptions& options, std::string_view name) {
+  std::vector<json::object> objects = install_objects(options);
+  const json::object* deployment = find_object(objects, "Deployment", name);
+  if (deployment == nullptr) return "";
+  const json::array* containers = kube::array_at(*deployment, {"spec", "template", "spec", "containers"});
+  return json::serialize(*kube::find(containers->front().as_object(), {"args"}));
+}
+
+TEST(Install, GivesTheWholeClusterByDefault) {
+  std::vector<std::string> names = names_of(install_objects({}));
+  for (const char* name :
+       {"Namespace/trainyard-system", "CustomResourceDefinition/tfjobs.kubeflow.org",
+        "ServiceAccount/trainyard-operator", "ClusterRole/trainyard-operator",
+        "ClusterRoleBinding/trainyard-operator", "Role/trainyard-operator-lease",
+        "RoleBinding/trainyard-operator-lease", "Deployment/trainyard-operator", "Service/trainyard-operator",
+        "PodDisruptionBudget/trainyard-operator", "NetworkPolicy/trainyard-operator",
+        "ClusterRole/trainyard-edit", "ClusterRole/trainyard-view"}) {
+    EXPECT_THAT(names, Contains(name));
+  }
+  EXPECT_THAT(names, Not(Contains("Deployment/trainyard-scheduler")));
+  EXPECT_THAT(names, Not(Contains("CustomResourceDefinition/jobs.batch.volcano.sh")));
+}
+
+TEST(Install, CrdsOnlyIsNothingElse) {
+  for (const json::object& each : install_objects({.crds_only = true})) {
+    EXPECT_EQ(kube::text_at(each, {"kind"}), "CustomResourceDefinition");
+  }
+}
+
+TEST(Install, NamespacedHasNoRightsBeyondItsNamespace) {
+  InstallOptions options{.name_space = "team-a", .namespaced = true};
+  std::vector<std::string> names = names_of(install_objects(options));
+  EXPECT_THAT(names, Contains("Role/trainyard-operator"));
+  EXPECT_THAT(names, Not(Contains("ClusterRole/trainyard-operator")));
+  EXPECT_EQ(args_of(options, "trainyard-operator"), R"(["operator","--namespace=team-a"])");
+}
+
+TEST(Install, GangsAreAFlagOfTheOperator) {
+  EXPECT_EQ(args_of({.gang = Gang::kNone}, "trainyard-operator"), R"(["operator"])");
+  EXPECT_EQ(args_of({.gang = Gang::kT9k}, "trainyard-operator"), R"(["operator"])");
+  EXPECT_EQ(args_of({.gang = Gang::kVolcano}, "trainyard-operator"),
+            R"(["operator","--gang-scheduler-name=volcano"])");
+  EXPECT_EQ(args_of({.gang = Gang::kKubeBatch}, "trainyard-operator"),
+            R"(["operator","--gang-scheduler-name=kube-batch"])");
+  EXPECT_EQ(args_of({.gang = Gang::kCoscheduling}, "trainyard-operator"),
+            R"(["operator","--gang-scheduler-name=scheduler-plugins-scheduler"])");
+}
+
+TEST(Install, OurSchedulerComesWithTheGroupsItPlaces) {
+  std::vector<std::string> names = names_of(install_objects({.gang = Gang::kTrainyard}));
+  EXPECT_THAT(names, Contains("Deployment/trainyard-scheduler"));
+  EXPECT_THAT(names, Contains("ClusterRole/trainyard-scheduler"));
+  EXPECT_THAT(names, Contains("CustomResourceDefinition/podgroups.scheduling.volcano.sh"));
+  EXPECT_EQ(args_of({.gang = Gang::kTrainyard}, "trainyard-scheduler"),
+            R"(["scheduler","--scheduler-name=trainyard,volcano,t9k-scheduler"])");
+  EXPECT_EQ(args_of({.scheduler = true}, "trainyard-scheduler"), R"(["scheduler"])");
+}
+
+TEST(Install, EveryBindingNamesARoleAndAnAccountThatAreThere) {
+  std::vector<json::object> objects = install_objects({.gang = Gang::kTrainyard, .volcano_crds = true});
+  for (const json::object& each : objects) {
+    if (!kube::text_at(each, {"kind"}).ends_with("RoleBinding") &&
+        kube::text_at(each, {"kind"}) != "ClusterRoleBinding") {
+      continue;
+    }
+    EXPECT_NE(find_object(objects, kube::text_at(each, {"roleRef", "kind"}),
+                          kube::text_at(each, {"roleRef", "name"})),
+              nullptr);
+    const json::object& subject = kube::array_at(each, {"subjects"})->front().as_object();
+    EXPECT_NE(find_object(objects, "ServiceAccount", kube::text_at(subject, {"name"})), nullptr);
+  }
+}
+
+TEST(Permissions, NeverEverythingAndSecretsOnlyForVolcanosJobs) {
+  for (bool volcano : {false, true}) {
+    bool secrets = false;
+    for (const Permission& each : permissions(volcano)) {
+      EXPECT_FALSE(each.why.empty());
+      for (const auto& words : {each.groups, each.resources, each.verbs})
+        EXPECT_THAT(words, Not(Contains("*")));
+      for (std::string_view resource : each.resources) secrets = secrets || resource == "secrets";
+    }
+    EXPECT_EQ(secrets, volcano);
+  }
+}
+
+// The files under deploy/ are what this room says. TRAINYARD_REWRITE=1 writes them.
+TEST(DeployFiles, AreTheOnesInTheRepository) {
+  std::filesystem::path root = std::filesystem::path(TRAINYARD_SOURCE_DIR) / "deploy";
+  bool rewrite = std::getenv("TRAINYARD_REWRITE") != nullptr;
+  for (const auto& [name, wanted] : deploy_files()) {
+    std::filesystem::path path = root / name;
+    if (rewrite) {
+      std::filesystem::create_directories(path.parent_path());
+      std::ofstream(path) << wanted;
+    }
+    std::ifstream file(path);
+    std::stringstream found;
+    found << file.rdbuf();
+    EXPECT_EQ(found.str(), wanted) << path << " differs: run deploy_test with TRAINYARD_REWRITE=1";
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::deploy

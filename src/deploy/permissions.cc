@@ -1,0 +1,176 @@
+#include "deploy/permissions.h"
+
+#include "kube/access.h"
+
+namespace trainyard::deploy {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+const Words kWatched = {"get", "list", "watch"};
+const Words kKept = {"get", "list", "watch", "create", "update", "delete"};
+const Words kPodGroupApis = {"scheduling.volcano.sh", "scheduling.incubator.k8s.io", "scheduling.x-k8s.io",
+                             "scheduler.tensorstack.dev"};
+const Words kQueueApis = {"scheduling.volcano.sh", "scheduler.tensorstack.dev"};
+
+std::vector<Permission> operator_permissions() {
+  constexpr Program kProgram = Program::kOperator;
+  return {
+      {kProgram,
+       Reach::kJobs,
+       {"kubeflow.org"},
+       {"tfjobs"},
+       {"get", "list", "watch", "update", "delete"},
+       "jobs are read, get their finalizer, and are deleted when their time to live is over"},
+      {kProgram, Reach::kJobs, {"kubeflow.org"}, {"tfjobs/status"}, {"update"}, "what became of a job"},
+      {kProgram,
+       Reach::kJobs,
+       {"kubeflow.org"},
+       {"tfjobs/finalizers"},
+       {"update"},
+       "pods block the deletion of their job where the cluster asks for that right"},
+      {kProgram,
+       Reach::kJobs,
+       {"batch.tensorstack.dev"},
+       {"tensorflowtrainingjobs"},
+       {"get", "list", "watch", "update", "delete"},
+       "as for TFJobs"},
+      {kProgram,
+       Reach::kJobs,
+       {"batch.tensorstack.dev"},
+       {"tensorflowtrainingjobs/status", "tensorflowtrainingjobs/finalizers"},
+       {"update"},
+       "as for TFJobs"},
+      {kProgram,
+       Reach::kJobs,
+       {"tensorstack.dev"},
+       {"tensorboards"},
+       kKept,
+       "a job may have a TensorBoard, which is looked after as well"},
+      {kProgram,
+       Reach::kJobs,
+       {"tensorstack.dev"},
+       {"tensorboards/status", "tensorboards/finalizers"},
+       {"update"},
+       "what became of a TensorBoard"},
+      {kProgram, Reach::kJobs, {""}, {"pods", "services"}, kKept, "the replicas and their names"},
+      {kProgram,
+       Reach::kJobs,
+       kPodGroupApis,
+       {"podgroups"},
+       kKept,
+       "gangs, for the scheduler that places them"},
+      {kProgram, Reach::kJobs, {""}, {"events"}, {"create", "patch"}, "what happened, for kubectl describe"},
+      {kProgram,
+       Reach::kOwnNamespace,
+       {"coordination.k8s.io"},
+       {"leases"},
+       {"get", "create", "update"},
+       "one of several copies leads"},
+  };
+}
+
+std::vector<Permission> volcano_permissions() {
+  constexpr Program kProgram = Program::kOperator;
+  return {
+      {kProgram,
+       Reach::kJobs,
+       {"batch.volcano.sh"},
+       {"jobs"},
+       {"get", "list", "watch", "update", "delete"},
+       "Volcano's jobs, where Volcano itself is not"},
+      {kProgram,
+       Reach::kJobs,
+       {"batch.volcano.sh"},
+       {"jobs/status", "jobs/finalizers"},
+       {"update"},
+       "as for TFJobs"},
+      {kProgram,
+       Reach::kJobs,
+       {"bus.volcano.sh"},
+       {"commands"},
+       {"get", "list", "watch", "delete"},
+       "what vcctl asks of a job; a command is taken by deleting it"},
+      {kProgram,
+       Reach::kJobs,
+       {""},
+       {"configmaps", "secrets", "persistentvolumeclaims"},
+       kKept,
+       "the plugins svc and ssh, and claims of volumes"},
+      {kProgram, Reach::kJobs, {"networking.k8s.io"}, {"networkpolicies"}, kKept, "the plugin svc"},
+  };
+}
+
+std::vector<Permission> scheduler_permissions() {
+  constexpr Program kProgram = Program::kScheduler;
+  return {
+      {kProgram,
+       Reach::kCluster,
+       {""},
+       {"pods"},
+       {"get", "list", "watch", "delete"},
+       "what waits and what runs; lesser pods make room"},
+      {kProgram, Reach::kCluster, {""}, {"bindings", "pods/binding"}, {"create"}, "a pod gets its node"},
+      {kProgram, Reach::kCluster, {""}, {"pods/status"}, {"patch"}, "why a pod waits"},
+      {kProgram,
+       Reach::kCluster,
+       {""},
+       {"nodes", "namespaces", "persistentvolumeclaims", "persistentvolumes"},
+       kWatched,
+       "where there is room, and for whom"},
+      {kProgram, Reach::kCluster, {"scheduling.k8s.io"}, {"priorityclasses"}, kWatched, "who goes first"},
+      {kProgram,
+       Reach::kCluster,
+       kPodGroupApis,
+       {"podgroups", "podgroups/status"},
+       {"get", "list", "watch", "patch"},
+       "gangs, and how they are doing"},
+      {kProgram,
+       Reach::kCluster,
+       kQueueApis,
+       {"queues", "queues/status"},
+       {"get", "list", "watch", "patch"},
+       "the lines that gangs wait in"},
+      {kProgram,
+       Reach::kCluster,
+       {""},
+       {"events"},
+       {"create", "patch"},
+       "what happened, for kubectl describe"},
+      {kProgram,
+       Reach::kOwnNamespace,
+       {"coordination.k8s.io"},
+       {"leases"},
+       {"get", "create", "update"},
+       "one of several copies leads"},
+  };
+}
+
+json::array texts_of(const Words& words) {
+  json::array out;
+  for (std::string_view word : words) out.emplace_back(kube::jview(word));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Permission> permissions(bool own_volcano_jobs) {
+  std::vector<Permission> all = operator_permissions();
+  auto add = [&all](std::vector<Permission> more) { all.insert(all.end(), more.begin(), more.end()); };
+  if (own_volcano_jobs) add(volcano_permissions());
+  add(scheduler_permissions());
+  return all;
+}
+
+json::array rules_for(const std::vector<Permission>& permissions, Program program, Reach reach) {
+  json::array rules;
+  for (const Permission& each : permissions) {
+    if (each.program != program || each.reach != reach) continue;
+    rules.push_back(json::object{{"apiGroups", texts_of(each.groups)},
+                                 {"resources", texts_of(each.resources)},
+                                 {"verbs", texts_of(each.verbs)}});
+  }
+  return rules;
+}
+
+}  // namespace trainyard::deploy

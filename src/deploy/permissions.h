@@ -1,0 +1,33 @@
+// What the operator and the scheduler ask the API for, and therefore may do: nothing else.
+// One table, each row with its reason. Pure data.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kube/json.h"
+
+namespace trainyard::deploy {
+
+enum class Program { kOperator, kScheduler };
+
+// Where a rule holds: in the namespaces with jobs, in the whole cluster because what it
+// is about has no namespace, or in the program's own namespace.
+enum class Reach { kJobs, kCluster, kOwnNamespace };
+
+struct Permission {
+  Program program;
+  Reach reach;
+  std::vector<std::string_view> groups;
+  std::vector<std::string_view> resources;
+  std::vector<std::string_view> verbs;
+  std::string_view why;
+};
+
+// `own_volcano_jobs` adds what Volcano's jobs need: their companions are Secrets and more.
+std::vector<Permission> permissions(bool own_volcano_jobs);
+
+// The rules of a Role or ClusterRole, in the table's order.
+json::array rules_for(const std::vector<Permission>& permissions, Program program, Reach reach);
+
+}  // namespace trainyard::deploy

@@ -1,0 +1,28 @@
+// What schedulers read and write besides pods and nodes: bindings, priority classes, volumes.
+// Pure.
+#pragma once
+
+#include <string_view>
+
+#include "kube/access.h"
+#include "kube/json.h"
+#include "kube/meta.h"
+
+namespace trainyard::kube {
+
+// A pod is given its node by creating one of these: nothing of it is stored. The server answers
+// kConflict when the pod has a node, is being deleted or is another of that name.
+inline constexpr Resource kBindings{"", "v1", "Binding", "bindings", true, false};
+inline constexpr Resource kPriorityClasses{"scheduling.k8s.io", "v1",  "PriorityClass",
+                                           "priorityclasses",   false, false};
+inline constexpr Resource kPersistentVolumes{"", "v1", "PersistentVolume", "persistentvolumes", false};
+
+inline json::object binding(std::string_view ns, std::string_view pod, std::string_view uid,
+                            std::string_view node) {
+  return {{"apiVersion", "v1"},
+          {"kind", "Binding"},
+          {"metadata", json::object{{"name", jview(pod)}, {"namespace", jview(ns)}, {"uid", jview(uid)}}},
+          {"target", json::object{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", jview(node)}}}};
+}
+
+}  // namespace trainyard::kube

@@ -1,0 +1,208 @@
+"""What is installed: the three ways to it agree, its rights are what the operator asks for, and others' clients work."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from api import ApiError
+from cluster import ROOT, component
+from proxy import Proxy
+from yard import NAMESPACE, Failed, OperatorProcess, case, check, role, same, t9k, t9k_role, tfjob, trainyard, until
+
+PREFIX = "training.kubeflow.org/"
+
+
+def objects_of(world, text):
+    """Objects by what they are, as the API server would read the YAML."""
+    said = world.cluster.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-", stdin=text).stdout
+    found = {}
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(said):
+        value, end = decoder.raw_decode(said, at)
+        for each in value["items"] if value["kind"] == "List" else [value]:
+            found[(each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"])] = each
+        at = end
+        while at < len(said) and said[at].isspace():
+            at += 1
+    return found
+
+
+def expect_same_objects(left, right, what):
+    same(sorted(left), sorted(right), what)
+    for key in left:
+        if left[key] != right[key]:
+            raise Failed(f"{what}: {key} differs:\n{json.dumps(left[key], sort_keys=True)[:2000]}\n{json.dumps(right[key], sort_keys=True)[:2000]}")
+
+
+OVERLAYS = {
+    "base": (),
+    "overlays/volcano": ("--gang", "volcano"),
+    "overlays/kube-batch": ("--gang", "kube-batch"),
+    "overlays/coscheduling": ("--gang", "coscheduling"),
+    "overlays/t9k": ("--gang", "t9k"),
+    "overlays/trainyard": ("--gang", "trainyard"),
+    "overlays/namespaced": ("--namespaced",),
+    "overlays/volcano-jobs": ("--with-volcano-crds",),
+    "crds": ("--crds-only",),
+}
+
+
+@case("install: kustomize and `trainyard install` give the same objects, for every overlay")
+def kustomize(world):
+    for folder, flags in OVERLAYS.items():
+        built = world.cluster.kubectl("kustomize", str(ROOT / "deploy" / folder)).stdout
+        expect_same_objects(objects_of(world, built), objects_of(world, trainyard("install", *flags)), folder)
+
+
+@case("install: everything that is printed is taken by the API server, and applying it again changes nothing")
+def apply_again(world):
+    for flags in ((), ("--gang", "trainyard", "--with-volcano-crds", "-n", world.ns), ("--namespaced", "-n", world.ns)):
+        text = trainyard("install", *flags)
+        world.cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text)
+    said = world.cluster.kubectl("apply", "-f", "-", stdin=trainyard("install")).stdout
+    # A budget's selector is replaced by each patch, so kubectl calls it configured every time.
+    changed = [line for line in said.splitlines() if not line.endswith("unchanged") and "poddisruptionbudget" not in line]
+    same(changed, [], "what a second apply changes")
+
+
+def helm():
+    """Where helm is, or "" when there is none."""
+    cached = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "trainyard/helm/helm")
+    return shutil.which("helm") or (cached if os.access(cached, os.X_OK) else "")
+
+
+@case("install: the Helm chart gives the same objects (where helm is here; else its files are only read)")
+def chart(world):
+    if not helm():
+        print("     helm is not here: the chart was not rendered", flush=True)
+        for name in ("Chart.yaml", "values.yaml", "rights/operator.yaml", "templates/operator.yaml"):
+            check((ROOT / "deploy/helm/trainyard" / name).exists(), name)
+        return
+    rows = {
+        "": (),
+        "gang=volcano": ("--gang", "volcano"),
+        "gang=coscheduling": ("--gang", "coscheduling"),
+        "namespaced=true": ("--namespaced",),
+        "scheduler.enabled=true": ("--scheduler",),
+    }
+    for setting, flags in rows.items():
+        arguments = [helm(), "template", "trainyard", str(ROOT / "deploy/helm/trainyard"), "--namespace", NAMESPACE, "--include-crds", "--kube-version", "1.33.0"]
+        done = subprocess.run(arguments + (["--set", setting] if setting else []), capture_output=True, text=True, timeout=60)
+        check(done.returncode == 0, done.stderr)
+        wanted = {key: each for key, each in objects_of(world, trainyard("install", *flags)).items() if key[0] != "Namespace"}
+        found = objects_of(world, done.stdout)
+        for each in found.values():
+            if each["kind"] == "Deployment":
+                each["spec"]["template"]["spec"]["containers"][0].pop("imagePullPolicy", None)
+        expect_same_objects(found, wanted, setting or "defaults")
+
+
+def asked(path):
+    """group, resource and subresource of a request's path."""
+    path = path.split("?")[0]
+    match = re.match(r"^/(?:api/v1|apis/([^/]+)/[^/]+)(?:/namespaces/[^/]+)?/([^/]+)(?:/[^/]+(?:/([^/]+))?)?$", path)
+    if not match:
+        return None
+    group, resource, sub = match.groups()
+    return group or "", resource + ("/" + sub if sub else "")
+
+
+VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+
+
+def verb_of(method, path):
+    if method != "GET":
+        return VERBS[method]
+    if "watch=" in path:
+        return "watch"
+    plain = path.split("?")[0]
+    named = re.match(r"^/(?:api/v1|apis/[^/]+/[^/]+)(?:/namespaces/[^/]+)?/[^/]+/[^/]+", plain)
+    return "get" if named else "list"
+
+
+@case("install: the operator asks for nothing that its role does not grant", alone=True)
+def rights(world):
+    proxy = Proxy(world.cluster)
+    flags = ["--namespace", world.ns, "--leader-election-id", world.ns]
+    one = OperatorProcess(world.cluster, world.cluster.folder, "rights", flags, proxy.port)
+    refused = []
+    proxy.after = lambda request, status: refused.append((request.method, request.path)) if status == 403 else None
+    try:
+        one.start()
+        world.submit(tfjob("j", {"Chief": role(), "Worker": role(2, "137 run", "ExitCode")}, {"ttlSecondsAfterFinished": 1, "cleanPodPolicy": "All"}))
+        world.wait_true("j", "Running")
+        spec = {"image": "i", "trainingLogFilesets": ["t9k://pvc/logs/path"]}
+        world.submit(t9k("t", [t9k_role("worker")], tensorboardSpec=spec, scheduler={"t9kScheduler": {"queue": "q"}}), "t9k")
+        until(lambda: world.api.list("tensorboard", world.ns), "a TensorBoard")
+        world.finish("j-chief-0")
+        until(lambda: not world.api.find("tfjob", world.ns, "j"), "the job goes")
+    finally:
+        one.stop()
+        proxy.close()
+    same(refused, [], "refused requests")
+    granted = {}
+    for kind, path in (("ClusterRole", "/apis/rbac.authorization.k8s.io/v1/clusterroles/trainyard-operator"), ("Role", f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}/roles/trainyard-operator-lease")):
+        for rule in world.api.request("GET", path)["rules"]:
+            for group in rule["apiGroups"]:
+                for resource in rule["resources"]:
+                    granted.setdefault((group, resource), set()).update(rule["verbs"])
+    used = set()
+    for method, path in proxy.log:
+        if asked(path):
+            used.add((*asked(path), verb_of(method, path)))
+    beyond = [each for each in used if each[2] not in granted.get(each[:2], set())]
+    same(beyond, [], "asked for and not granted")
+
+
+@case("install: jobs that another operator started are taken over, pods and all", alone=True)
+def takeover(world):
+    job = world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "None"}))
+    owner = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "name": "j", "uid": job["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}
+    uids = {}
+    for type_, index in (("chief", 0), ("worker", 0), ("worker", 1)):
+        name = f"j-{type_}-{index}"
+        labels = {PREFIX + "operator-name": "tfjob-controller", PREFIX + "job-name": "j", PREFIX + "replica-type": type_, PREFIX + "replica-index": str(index)}
+        metadata = {"name": name, "labels": labels, "ownerReferences": [owner]}
+        spec = dict(job["spec"]["tfReplicaSpecs"]["Chief"]["template"]["spec"], restartPolicy="Never")
+        made = world.api.create("pod", world.ns, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+        uids[name] = made["metadata"]["uid"]
+        ports = [{"name": "tfjob-port", "port": 2222}]
+        world.api.create("service", world.ns, {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"clusterIP": "None", "selector": labels, "ports": ports}})
+    now = world.api.get("pod", world.ns, "j-chief-0")["metadata"]["creationTimestamp"]
+    job["status"] = {
+        "conditions": [
+            {"type": "Created", "status": "True", "reason": "TFJobCreated", "message": "TFJob j is created.", "lastUpdateTime": now, "lastTransitionTime": now},
+            {"type": "Running", "status": "True", "reason": "TFJobRunning", "message": f"TFJob {world.ns}/j is running.", "lastUpdateTime": now, "lastTransitionTime": now},
+        ],
+        "replicaStatuses": {"Chief": {"active": 1}, "Worker": {"active": 2}},
+        "startTime": now,
+    }
+    world.api.update("tfjob", world.ns, job, "status")
+    for name in uids:
+        world.wait_pod_phase(name, "Running")
+    one = OperatorProcess(world.cluster, world.cluster.folder, "takeover", ["--namespace", world.ns, "--leader-election-id", world.ns])
+    try:
+        one.start()
+        until(lambda: world.job("j")["status"].get("trainyard"), "it is taken up")
+        world.finish("j-chief-0")
+        world.wait_true("j", "Succeeded")
+        same({name: pod["metadata"]["uid"] for name, pod in world.pods().items()}, uids, "the same pods")
+        same(world.job("j")["status"]["startTime"], now, "startTime stays")
+    finally:
+        one.stop()
+
+
+@case("SDK: kubeflow-training creates, waits for, reads and deletes a TFJob, unmodified")
+def python_sdk(world):
+    venv = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "trainyard/clients-venv")
+    if not os.path.exists(os.path.join(venv, "complete")):
+        raise Failed("the Python clients are not installed: `make test-clients` does that, once")
+    script = str(ROOT / "tests/cluster/sdk_story.py")
+    done = subprocess.run(
+        [os.path.join(venv, "bin/python"), "-B", script, str(world.cluster.kubeconfig), world.ns],
+        capture_output=True, text=True, timeout=120,
+    )
+    check(done.returncode == 0, done.stdout + done.stderr)
+    check("deleted" in done.stdout, done.stdout)

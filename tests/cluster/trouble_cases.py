@@ -1,0 +1,367 @@
+"""What goes wrong in clusters: operators that die, servers that restart, streams that break, rights that lack.
+
+These run alone, each with operators of its own that look after its namespace only; the operator of
+the other cases is stopped meanwhile.
+"""
+
+import contextlib
+import re
+import time
+
+from cluster import ROOT
+from proxy import Proxy, slow, too_many
+from yard import NAMESPACE, PATIENCE, OperatorProcess, case, check, role, same, t9k, t9k_role, tfjob, until
+
+
+@contextlib.contextmanager
+def operators(world, count=1, proxied=False, flags=(), wait=True, leader=True):
+    """Operators for the namespace of this case, behind one proxy if wanted: (operators, proxy)."""
+    proxy = Proxy(world.cluster) if proxied else None
+    common = ["--namespace", world.ns, "--leader-election-id", world.ns, *flags]
+    if not leader:
+        common.append("--no-leader-elect")
+    made = [
+        OperatorProcess(world.cluster, world.cluster.folder, f"{world.ns}-{i}", common, proxy.port if proxy else None)
+        for i in range(count)
+    ]
+    try:
+        for each in made:
+            each.start(wait=wait)
+        yield made, proxy
+    finally:
+        for each in made:
+            each.kill()
+        if proxy:
+            proxy.close()
+
+
+def checked_life(world, name, workers=3):
+    """A job from its submission to its end, with what must always hold checked at the end."""
+    world.submit(tfjob(name, {"Chief": role(), "Worker": role(workers)}, {"cleanPodPolicy": "All"}))
+    world.wait_true(name, "Running")
+    world.finish(f"{name}-chief-0")
+    world.wait_true(name, "Succeeded")
+    until(lambda: not world.pods(name), "pods go")
+    until(lambda: not [each for each in world.services() if each.startswith(name + "-")], "services go")
+
+
+def starts(world, name):
+    return {key[1]: count for key, count in world.kubelet.starts.items() if key[0] == world.ns and key[1].startswith(name)}
+
+
+@case("trouble: the operator is killed after each single write, and the job still has one life", alone=True)
+def killed_after_each_write(world):
+    with operators(world, proxied=True, leader=False, wait=False) as ((one,), proxy):
+        state = {"writes": 0, "kill_at": 1, "kills": 0}
+
+        def after(request, _status):
+            if not request.is_write or request.is_event or request.is_lease:
+                return
+            state["writes"] += 1
+            if state["writes"] == state["kill_at"]:
+                state["kills"] += 1
+                one.process.child.kill()  # before it hears the answer
+
+        proxy.after = after
+        world.submit(tfjob("j", {"Chief": role(), "Worker": role(1)}, {"cleanPodPolicy": "All"}))
+        finished = False
+        end = time.monotonic() + 90
+        while not finished and time.monotonic() < end:
+            if not one.process.running():
+                state["writes"] = 0
+                one.start(wait=False)
+            if world.is_true("j", "Running") and not state.get("ended"):
+                world.finish("j-chief-0")
+                state["ended"] = True
+            finished = world.is_true("j", "Succeeded") and not world.pods() and not world.services()
+            time.sleep(0.05)
+        check(finished, f"after {state['kills']} kills: {world.conditions('j')} {sorted(world.pods())} {sorted(world.services())}")
+        check(state["kills"] >= 6, f"only {state['kills']} kills")
+        same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1}, "every replica started once")
+
+
+@case("trouble: two operators, one leads; when it dies the other carries on", alone=True)
+def leader_change(world):
+    with operators(world, 2, wait=False) as (both, _):
+        holder = until(lambda: (world.api.find("lease", NAMESPACE, world.ns) or {}).get("spec", {}).get("holderIdentity"), "a leader")
+        world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "All"}))
+        world.wait_true("j", "Running")
+        leader = until(lambda: next((each for each in both if "leads 1" in leads(each)), None), "which one leads")
+        leader.kill()
+        until(lambda: world.api.get("lease", NAMESPACE, world.ns)["spec"]["holderIdentity"] not in ("", holder), "another leads")
+        world.finish("j-chief-0")
+        world.wait_true("j", "Succeeded")
+        same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1, "j-worker-1": 1}, "nothing was started twice")
+
+
+def leads(operator):
+    """"leads 1" or "leads 0", from the metrics."""
+    for line in operator.metrics().splitlines():
+        if line.startswith(("trainyard_leads", "trainyard_leader", "leader_election_master_status")):
+            return "leads " + line.split()[-1].split(".")[0]
+    return ""
+
+
+@case("trouble: an operator that is told to stop gives its lease away, and the other leads within seconds", alone=True)
+def graceful_handover(world):
+    with operators(world, 2, wait=False) as (both, _):
+        leader = until(lambda: next((each for each in both if "leads 1" in leads(each)), None), "which one leads")
+        began = time.monotonic()
+        leader.stop()
+        other = next(each for each in both if each is not leader)
+        until(lambda: "leads 1" in leads(other), "the other leads")
+        check(time.monotonic() - began < 12, f"{time.monotonic() - began:.1f} s: longer than a lease lasts")
+
+
+@case("trouble: the API server is restarted while a job runs", alone=True)
+def apiserver_restart(world):
+    with operators(world) as ((one,), _):
+        world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "All"}))
+        world.wait_true("j", "Running")
+        world.cluster.restart_apiserver()
+        world.finish("j-chief-0")
+        world.wait_true("j", "Succeeded")
+        until(lambda: not world.pods(), "pods go")
+        check(one.process.running(), "the operator lived through it")
+        checked_life(world, "after")
+        same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1, "j-worker-1": 1})
+
+
+@case("trouble: watches are dropped again and again", alone=True)
+def watches_dropped(world):
+    with operators(world, proxied=True) as (_, proxy):
+        world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "All"}))
+        dropped = proxy.cut_watches()
+        world.wait_true("j", "Running")
+        dropped += proxy.cut_watches()
+        world.finish("j-chief-0")
+        world.wait_true("j", "Succeeded")
+        dropped += proxy.cut_watches()
+        until(lambda: not world.pods(), "pods go")
+        check(dropped >= 3, f"only {dropped} were dropped")
+        same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1, "j-worker-1": 1})
+
+
+@case("trouble: history is compacted while watches are away: 410, and a new list", alone=True)
+def compaction(world):
+    with operators(world, proxied=True) as (_, proxy):
+        world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "All"}))
+        world.wait_true("j", "Running")
+        gone = []
+
+        def before(request):
+            if request.is_watch:
+                time.sleep(0.3)
+                if not gone:
+                    return 410, {"Content-Type": "application/json"}, b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old resource version"}'
+            return None
+
+        proxy.before = before
+        proxy.cut_watches()
+        world.finish("j-chief-0")
+        world.cluster.compact()
+        gone.append(True)
+        world.wait_true("j", "Succeeded")
+        until(lambda: not world.pods(), "pods go")
+
+
+@case("trouble: the server says 429 to every third request", alone=True)
+def throttled(world):
+    with operators(world, proxied=True) as (_, proxy):
+        counter = [0]
+
+        def before(request):
+            counter[0] += 1
+            return too_many(1) if counter[0] % 3 == 0 and not request.is_lease else None
+
+        proxy.before = before
+        checked_life(world, "j")
+        check(proxy.counts["refused"] > 0, "nothing was refused")
+        same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1, "j-worker-1": 1, "j-worker-2": 1})
+
+
+@case("trouble: a slow API server", alone=True)
+def slow_server(world):
+    with operators(world, proxied=True) as (_, proxy):
+        proxy.before = slow(0.5)
+        checked_life(world, "j")
+
+
+@case("trouble: answers are lost: the write was done and the operator never hears of it", alone=True)
+def lost_answers(world):
+    with operators(world, proxied=True) as (_, proxy):
+        counter = [0]
+
+        def after(request, _status):
+            if request.is_write and not request.is_lease and not request.is_event:
+                counter[0] += 1
+                if counter[0] % 2 == 0:
+                    raise OSError("the connection is cut before the answer")
+
+        proxy.after = after
+        checked_life(world, "j")
+        check(counter[0] > 4, "writes were cut")
+        same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1, "j-worker-1": 1, "j-worker-2": 1})
+
+
+@case("trouble: a right is missing: the error names it, and when it is given the job runs", alone=True)
+def missing_right(world):
+    role_object = world.api.get("clusterrole", None, "trainyard-operator")
+    kept = [dict(rule) for rule in role_object["rules"]]
+    for rule in role_object["rules"]:
+        if "pods" in rule["resources"]:
+            rule["verbs"] = [verb for verb in rule["verbs"] if verb != "create"]
+    world.api.update("clusterrole", None, role_object)
+    try:
+        with operators(world) as ((one,), _):
+            world.submit(tfjob("j", {"Worker": role()}))
+            until(lambda: "forbidden" in one.process.log().lower() or "cannot create" in one.process.log(), lambda: "the log names it: " + one.process.log()[-800:])
+            until(lambda: any("cannot create resource" in each.get("message", "") for each in world.events("j")), lambda: f"an event names it: {[each['message'] for each in world.events('j')]}")
+            restore_role(world, kept)
+            world.wait_true("j", "Running")
+    finally:
+        restore_role(world, kept)
+
+
+def restore_role(world, rules):
+    role_object = world.api.get("clusterrole", None, "trainyard-operator")
+    role_object["rules"] = rules
+    world.api.update("clusterrole", None, role_object)
+
+
+@case("trouble: a CRD is missing: the operator says which and waits; it works once it is there", alone=True)
+def missing_crd(world):
+    name = "tensorflowtrainingjobs.batch.tensorstack.dev"
+    crd = world.api.get("crd", None, name)
+    world.api.delete("crd", None, name)
+    try:
+        until(lambda: not world.api.find("crd", None, name), "the CRD goes")
+        with operators(world, wait=False) as ((one,), _):
+            until(lambda: "tensorflowtrainingjobs" in one.process.log() or "TensorFlowTrainingJob" in one.process.log(), lambda: "the log names it: " + one.process.log()[-800:])
+            check(one.process.running(), "it waits")
+            world.submit(tfjob("other", {"Worker": role()}))
+            restore_crd(world, crd)
+            world.submit(t9k("j", [t9k_role("worker")]), "t9k")
+            world.wait_phase("j", "Running", 2 * PATIENCE)  # it is looked for once a minute
+            world.wait_true("other", "Running")
+    finally:
+        restore_crd(world, crd)
+
+
+def restore_crd(world, crd):
+    name = crd["metadata"]["name"]
+    if not world.api.find("crd", None, name):
+        crd = {**crd, "metadata": {"name": name, "labels": crd["metadata"].get("labels", {})}}
+        crd.pop("status", None)
+        world.api.create("crd", None, crd)
+
+    def established():
+        found = world.api.get("crd", None, name).get("status", {}).get("conditions") or []
+        return any(each["type"] == "Established" and each["status"] == "True" for each in found)
+
+    until(established, "the CRD is served")
+    until(lambda: world.api.list("t9k", world.ns) is not None, "its objects can be listed")
+
+
+@case("trouble: a node is lost: its pods are made again elsewhere", alone=True)
+def node_lost(world):
+    with operators(world):
+        world.submit(tfjob("j", {"Worker": role(4, policy="OnFailure")}))
+        world.wait_true("j", "Running")
+        pods = world.pods()
+        node = pods["j-worker-0"]["spec"]["nodeName"]
+        lost = {name: pod["metadata"]["uid"] for name, pod in pods.items() if pod["spec"]["nodeName"] == node}
+        world.kubelet.silent.add(node)
+        try:
+            until(lambda: any(each["type"] == "Ready" and each["status"] != "True" for each in world.api.get("node", None, node)["status"]["conditions"]), "the node is seen to be lost", 90)
+            until(lambda: all(world.api.get("pod", world.ns, name)["metadata"].get("deletionTimestamp") for name in lost), "its pods are evicted", 90)
+            # What an administrator or the cloud does when a machine is gone for good.
+            for name in lost:
+                world.api.delete("pod", world.ns, name, {"gracePeriodSeconds": 0})
+            until(lambda: all(world.pods().get(name, {}).get("metadata", {}).get("uid", uid) != uid for name, uid in lost.items()), "new pods")
+            until(lambda: all(world.pods()[name]["spec"].get("nodeName", node) != node for name in lost), "elsewhere")
+            world.wait_true("j", "Running")
+            check(not world.is_true("j", "Failed"), "it did not fail")
+        finally:
+            world.kubelet.come_back(node)
+
+
+@case("trouble: kubectl drain: the pods move and the job goes on", alone=True)
+def drain(world):
+    with operators(world):
+        world.submit(tfjob("j", {"Worker": role(4, policy="OnFailure")}))
+        world.wait_true("j", "Running")
+        pods = world.pods()
+        node = pods["j-worker-0"]["spec"]["nodeName"]
+        moved = {name: pod["metadata"]["uid"] for name, pod in pods.items() if pod["spec"]["nodeName"] == node}
+        try:
+            world.cluster.kubectl("drain", node, "--force", "--ignore-daemonsets", "--timeout=60s", "--pod-selector=training.kubeflow.org/job-name=j")
+            until(lambda: all(world.pods().get(name, {}).get("metadata", {}).get("uid", uid) != uid for name, uid in moved.items()), "new pods")
+            world.wait_true("j", "Running")
+            check(not world.is_true("j", "Failed"), "it did not fail")
+            check(all(pod["spec"]["nodeName"] != node for pod in world.pods().values()), "none on the drained node")
+        finally:
+            world.cluster.kubectl("uncordon", node)
+
+
+@case("trouble: nothing is asked of the server while nothing changes", alone=True)
+def idle(world):
+    with operators(world, proxied=True, leader=False) as (_, proxy):
+        for index in range(5):
+            world.submit(tfjob(f"j{index}", {"Worker": role(2)}))
+        for index in range(5):
+            world.wait_true(f"j{index}", "Running")
+        time.sleep(2)
+        before = len(proxy.log)
+        time.sleep(10)
+        asked = [each for each in proxy.log[before:] if "watch=" not in each[1]]
+        same(asked, [], "requests in ten idle seconds")
+
+
+@case("Kueue: a job is created suspended, admitted with node selectors, evicted, admitted again, finished")
+def kueue(world):
+    world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"suspend": True}))
+    world.wait_true("j", "Suspended")
+
+    def active():
+        found = world.job("j").get("status", {}).get("replicaStatuses") or {}
+        return any(each.get("active", 0) for each in found.values())
+
+    def admit(suspend, selector):
+        job = world.job("j")
+        job["spec"]["runPolicy"]["suspend"] = suspend
+        for each in job["spec"]["tfReplicaSpecs"].values():
+            each["template"]["spec"]["nodeSelector"] = selector
+            each["template"]["metadata"].setdefault("labels", {})["kueue.x-k8s.io/podset"] = "p"
+        world.api.update("tfjob", world.ns, job)
+
+    check(not active(), "a suspended job is not active")
+    admit(False, {"kubernetes.io/hostname": "node-0"})
+    world.wait_true("j", "Running")  # Kueue's PodsReady
+    same({pod["spec"]["nodeName"] for pod in world.pods().values()}, {"node-0"})
+    selector = "training.kubeflow.org/job-name=j,training.kubeflow.org/operator-name=tfjob-controller"
+    same(len(world.api.list("pod", world.ns, selector)), 3, "as Kueue selects them")
+    same({pod["metadata"]["labels"]["kueue.x-k8s.io/podset"] for pod in world.pods().values()}, {"p"})
+    admit(True, None)
+    until(lambda: not active() and not world.pods(), "evicted: not active, no pods")
+    admit(False, {"kubernetes.io/hostname": "node-1"})
+    world.wait_true("j", "Running")
+    same({pod["spec"]["nodeName"] for pod in world.pods().values()}, {"node-1"})
+    world.finish("j-chief-0")
+    world.wait_true("j", "Succeeded")
+    ended = [each for each in world.conditions("j") if each["type"] in ("Succeeded", "Failed") and each["status"] == "True"]
+    same(len(ended), 1, "Kueue takes the first; there is one")
+
+
+@case("operator: metrics, health, and Kubeflow's names of metrics")
+def metrics(world):
+    world.submit(tfjob("j", {"Worker": role(plan="0")}))
+    world.wait_true("j", "Succeeded")
+    text = world.operator.metrics()
+    for name in ("training_operator_jobs_created_total", "training_operator_jobs_successful_total", "training_operator_jobs_failed_total", "training_operator_jobs_restarted_total", "training_operator_jobs_deleted_total"):
+        check(name in text, f"{name} is not in /metrics")
+    check(f'job_namespace="{world.ns}"' in text, "labels of Kubeflow's metrics")
+    dashboard = (ROOT / "deploy/grafana/trainyard-operator.json").read_text()
+    for name in set(re.findall(r"trainyard_[a-z_]+", dashboard)):
+        family = re.sub(r"_bucket$", "", name)
+        check(f"# TYPE {family} " in text, f"the dashboard shows {family}, which is not in /metrics")

@@ -1,0 +1,309 @@
+"""What the cases are written with: jobs, waiting, the operator as a process."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+import time
+import traceback
+
+from api import ApiError
+from cluster import ROOT, Process, free_ports
+
+TRAINYARD = os.environ.get("TRAINYARD", str(ROOT / "build/release/trainyard"))
+NAMESPACE = "trainyard-system"
+PATIENCE = 60  # seconds that something may take before it is a failure
+
+
+class Failed(Exception):
+    pass
+
+
+def check(condition, words):
+    if not condition:
+        raise Failed(words)
+
+
+def same(found, wanted, what=""):
+    if found != wanted:
+        raise Failed(f"{what}: found {found!r}, wanted {wanted!r}")
+
+
+def until(question, what, seconds=PATIENCE, pause=0.1):
+    """Asks until the answer is true, and gives it; `what` is told when it never is."""
+    end = time.monotonic() + seconds
+    last = None
+    while time.monotonic() < end:
+        try:
+            last = question()
+            if last:
+                return last
+        except (ApiError, OSError, http.client.HTTPException) as error:
+            last = error
+        time.sleep(pause)
+    raise Failed(f"not within {seconds} s: {what() if callable(what) else what} (last: {str(last)[:300]})")
+
+
+CASES = []
+
+
+def case(name, alone=False):
+    """A case gets a World with a namespace of its own. Those that are alone disturb the others."""
+
+    def add(function):
+        CASES.append((name, function, alone))
+        return function
+
+    return add
+
+
+def template(plan="run", image="tensorflow/tensorflow:2.11.0", **spec):
+    container = {"name": "tensorflow", "image": image, "command": ["python", "train.py"]}
+    return {"metadata": {"annotations": {"test/plan": plan}}, "spec": {"containers": [container], **spec}}
+
+
+def role(replicas=1, plan="run", policy=None, **more):
+    one = {"replicas": replicas, "template": template(plan), **more}
+    if policy:
+        one["restartPolicy"] = policy
+    return one
+
+
+def tfjob(name, roles, run=None, **spec):
+    body = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "TFJob",
+        "metadata": {"name": name},
+        "spec": {"tfReplicaSpecs": roles, **spec},
+    }
+    if run is not None:
+        body["spec"]["runPolicy"] = run
+    return body
+
+
+def t9k(name, replicas, **spec):
+    return {
+        "apiVersion": "batch.tensorstack.dev/v1beta1",
+        "kind": "TensorFlowTrainingJob",
+        "metadata": {"name": name},
+        "spec": {"replicaSpecs": replicas, **spec},
+    }
+
+
+def t9k_role(type_, replicas=1, plan="run", policy=None):
+    one = {"type": type_, "replicas": replicas, "template": template(plan)}
+    if policy:
+        one["restartPolicy"] = policy
+    return one
+
+
+class World:
+    """One namespace and what happens in it."""
+
+    def __init__(self, cluster, kubelet, operator, ns):
+        self.cluster, self.api, self.kubelet, self.operator, self.ns = cluster, cluster.api, kubelet, operator, ns
+
+    def make_namespace(self):
+        self.api.create("namespace", None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.ns}})
+
+    def submit(self, job, kind="tfjob"):
+        return self.api.create(kind, self.ns, job)
+
+    def job(self, name, kind="tfjob"):
+        return self.api.get(kind, self.ns, name)
+
+    def refused(self, job, words, kind="tfjob"):
+        try:
+            self.submit(job, kind)
+        except ApiError as error:
+            check(error.code == 422, f"refused with {error.code}, not 422: {error.message}")
+            check(words in error.message, f"'{words}' is not in '{error.message}'")
+            return
+        raise Failed(f"the API server takes it; it should say '{words}'")
+
+    def conditions(self, name, kind="tfjob"):
+        return self.job(name, kind).get("status", {}).get("conditions") or []
+
+    def condition(self, name, type_, kind="tfjob"):
+        for each in self.conditions(name, kind):
+            if each["type"] == type_:
+                return each
+        return None
+
+    def is_true(self, name, type_, kind="tfjob"):
+        found = self.condition(name, type_, kind)
+        return found is not None and found["status"] == "True"
+
+    def wait_true(self, name, type_, kind="tfjob"):
+        def story():
+            return f"{kind} {name} {type_}: {json.dumps(self.job(name, kind).get('status'))[:1500]}"
+
+        until(lambda: self.is_true(name, type_, kind), story)
+        return self.condition(name, type_, kind)
+
+    def wait_phase(self, name, phase, seconds=PATIENCE):
+        until(
+            lambda: self.job(name, "t9k").get("status", {}).get("phase") == phase,
+            lambda: f"{name} {phase}: {json.dumps(self.job(name, 't9k').get('status'))[:1500]}",
+            seconds,
+        )
+        return self.job(name, "t9k")["status"]
+
+    def pods(self, job=None):
+        selector = f"training.kubeflow.org/job-name={job}" if job else ""
+        return {pod["metadata"]["name"]: pod for pod in self.api.list("pod", self.ns, selector)}
+
+    def services(self):
+        return {each["metadata"]["name"]: each for each in self.api.list("service", self.ns)}
+
+    def wait_pods(self, *names):
+        until(
+            lambda: sorted(self.pods()) == sorted(names), lambda: f"pods {sorted(names)}, there are {sorted(self.pods())}"
+        )
+
+    def wait_pod_phase(self, name, phase):
+        until(
+            lambda: (self.api.find("pod", self.ns, name) or {}).get("status", {}).get("phase") == phase,
+            f"pod {name} {phase}",
+        )
+
+    def finish(self, pod, code=0):
+        self.wait_pod_phase(pod, "Running")
+        self.kubelet.finish(self.ns, pod, code)
+
+    def events(self, name):
+        return [each for each in self.api.list("event", self.ns) if each["involvedObject"]["name"] == name]
+
+    def reasons(self, name):
+        return {each["reason"] for each in self.events(name)}
+
+    def patch_job(self, name, body, kind="tfjob"):
+        return self.api.patch(kind, self.ns, name, body)
+
+    def still(self, question, what, seconds=2):
+        """What must not happen does not, for a while: the weakest of checks, used where nothing tells."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            check(question(), what)
+            time.sleep(0.2)
+
+
+class OperatorProcess:
+    """`trainyard operator` with the service account's token that it would have in the cluster."""
+
+    def __init__(self, cluster, folder, name, flags=(), port=None, account="trainyard-operator"):
+        self.cluster, self.name = cluster, name
+        token = cluster.api.request(
+            "POST",
+            f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token",
+            {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}},
+        )["status"]["token"]
+        config = cluster.write_kubeconfig(name, token, port)
+        self.metrics_port, self.health_port = free_ports(2)
+        arguments = [TRAINYARD, "operator", "--kubeconfig", config, "--leader-election-namespace", NAMESPACE]
+        arguments += ["--metrics-addr", f"127.0.0.1:{self.metrics_port}", "--health-addr", f"127.0.0.1:{self.health_port}"]
+        env = {**os.environ, "HOME": str(folder)}
+        env.pop("KUBECONFIG", None)
+        self.process = Process(arguments + list(flags), pathlib.Path(folder) / f"operator-{name}.log", env)
+
+    def start(self, wait=True):
+        self.process.start()
+        if wait:
+            self.wait_ready()
+        return self
+
+    def fetch(self, port, path):
+        import urllib.request
+
+        return urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5).read().decode()
+
+    def ready(self):
+        try:
+            return bool(self.fetch(self.health_port, "/readyz"))
+        except OSError:
+            return False
+
+    def wait_ready(self, seconds=30):
+        def question():
+            check(self.process.running(), f"the operator ended: {self.process.log()[-1500:]}")
+            return self.ready()
+
+        until(question, lambda: f"the operator is ready: {self.process.log()[-1500:]}", seconds)
+
+    def metrics(self):
+        return self.fetch(self.metrics_port, "/metrics")
+
+    def kill(self):
+        self.process.stop(signal.SIGKILL)
+
+    def stop(self):
+        self.process.stop(signal.SIGTERM)
+
+
+class Runner:
+    """Carries out the cases: the sociable ones several at a time, the others one by one."""
+
+    def __init__(self, cluster, kubelet, operator, only=""):
+        self.cluster, self.kubelet, self.operator = cluster, kubelet, operator
+        self.cases = [each for each in CASES if re.search(only, each[0])]
+        self.results = []
+        self.lock = threading.Lock()
+        self.started = time.monotonic()
+
+    def run_one(self, number, name, function):
+        world = World(self.cluster, self.kubelet, self.operator, f"case-{number}")
+        began = time.monotonic()
+        problem = None
+        try:
+            world.make_namespace()
+            function(world)
+        except Failed as failure:
+            problem = str(failure)
+        except Exception:
+            problem = traceback.format_exc(limit=6)
+        with self.lock:
+            self.results.append((name, problem))
+            mark = "ok  " if problem is None else "FAIL"
+            done = f"{len(self.results)}/{len(self.cases)}"
+            print(f"{mark} {done:>7} {time.monotonic() - began:5.1f} s  {name}", flush=True)
+            if problem:
+                print("     " + problem.replace("\n", "\n     "), flush=True)
+
+    def run(self, at_once=6, before_alone=None):
+        numbered = [(number, name, function, alone) for number, (name, function, alone) in enumerate(self.cases)]
+        sociable = [each for each in numbered if not each[3]]
+
+        def work():
+            while True:
+                with self.lock:
+                    if not sociable:
+                        return
+                    number, name, function, _ = sociable.pop(0)
+                self.run_one(number, name, function)
+
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(at_once)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        for number, name, function, alone in numbered:
+            if alone:
+                if before_alone:
+                    before_alone()
+                self.run_one(number, name, function)
+        failed = [name for name, problem in self.results if problem]
+        print(f"{len(self.results) - len(failed)} passed, {len(failed)} failed in {time.monotonic() - self.started:.0f} s")
+        for name in failed:
+            print(f"  failed: {name}")
+        return not failed and bool(self.results)
+
+
+def trainyard(*arguments):
+    done = subprocess.run([TRAINYARD, *arguments], capture_output=True, text=True, timeout=60)
+    if done.returncode != 0:
+        raise Failed(f"trainyard {' '.join(arguments)}: {done.stderr}")
+    return done.stdout

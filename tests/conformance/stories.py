@@ -1,0 +1,412 @@
+"""What both servers are asked. A story is a function of a Session; it decides nothing about answers."""
+
+import json
+
+STORIES = []
+CM = "/api/v1/namespaces/{ns}/configmaps"
+PODS = "/api/v1/namespaces/{ns}/pods"
+WIDGETS = "/apis/conformance.example.org/v1/namespaces/{ns}/widgets"
+
+WIDGET_CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.conformance.example.org"},
+    "spec": {
+        "group": "conformance.example.org",
+        "names": {"kind": "Widget", "listKind": "WidgetList", "plural": "widgets", "singular": "widget"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "size": {"type": "integer"},
+                                    "colour": {"type": "string"},
+                                    "parts": {
+                                        "type": "array",
+                                        "items": {
+                                            "type": "object",
+                                            "required": ["name"],
+                                            "properties": {"name": {"type": "string"}, "weight": {"type": "integer"}},
+                                        },
+                                        "x-kubernetes-list-type": "map",
+                                        "x-kubernetes-list-map-keys": ["name"],
+                                    },
+                                    "tags": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
+                                    "steps": {"type": "array", "items": {"type": "string"}},
+                                    "options": {"type": "object", "additionalProperties": {"type": "string"}},
+                                    "whole": {"type": "object", "additionalProperties": {"type": "string"}, "x-kubernetes-map-type": "atomic"},
+                                    "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                                },
+                            },
+                            "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+def story(function):
+    STORIES.append(function)
+    return function
+
+
+def config(name, data=None, **metadata):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **metadata}, "data": data or {"a": "1"}}
+
+
+def widget(name, spec=None, **metadata):
+    return {"apiVersion": "conformance.example.org/v1", "kind": "Widget", "metadata": {"name": name, **metadata}, "spec": spec or {}}
+
+
+def pod(name, **metadata):
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, **metadata},
+        # On a node that is not there, so that nothing but the requests changes it.
+        "spec": {"containers": [{"name": "c", "image": "i"}], "nodeName": "elsewhere"},
+    }
+
+
+@story
+def create(s):
+    s.create(CM, config("a"))
+    s.get(CM + "/a")
+    s.create(CM, config("a"), note="again")
+    s.get(CM + "/none")
+    s.create(CM, config("Bad_Name"))
+    s.create(CM, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}, note="no name")
+    s.create(CM, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}}, note="another kind")
+    s.create(CM, {"apiVersion": "v2", "kind": "ConfigMap", "metadata": {"name": "x"}}, note="another version")
+    s.create(CM, config("b", namespace="elsewhere"), note="another namespace")
+    s.create(CM, config("b", resourceVersion="5"), note="with a version")
+    s.create(CM, "{not json", note="no JSON")
+    s.create(CM, config("c", labels={"bad key!": "x"}), note="a bad label")
+    s.create(CM, config("c", labels={"a": "x" * 64}), note="a long label")
+    s.create(CM, config("c", annotations={"A B": "x"}), note="a bad annotation")
+    s.create(CM, config("c", finalizers=["nodomain"]), note="a bad finalizer")
+    s.create(CM, config("c", uid="made-up", creationTimestamp="2001-01-01T00:00:00Z", generation=7), note="with what the server gives")
+    s.create("/api/v1/namespaces/absent/configmaps", config("a"), note="no such namespace")
+    s.create(CM, config("d", data={"bad key/": "x"}), note="a bad key of data")
+
+
+@story
+def generate_name(s):
+    s.create(CM, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "gen-"}})
+    s.create(CM, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "Gen_"}}, note="bad")
+
+
+@story
+def update(s):
+    s.create(CM, config("a"))
+    made = s.last
+    s.ask("PUT", CM + "/a", config("a", {"a": "2"}), note="without a version")
+    s.ask("PUT", CM + "/a", config("a", {"a": "3"}, resourceVersion=made["metadata"]["resourceVersion"]), note="an old version")
+    s.ask("PUT", CM + "/a", config("a", {"a": "3"}, uid="another"), note="another uid")
+    s.ask("PUT", CM + "/a", config("b", {"a": "3"}), note="another name")
+    s.ask("PUT", CM + "/none", config("none"), note="not there")
+    s.ask("PUT", CM + "/a", config("a", {"a": "2"}), note="the same")
+    s.ask("PUT", CM + "/a", config("a", {"a": "2"}, labels={"x": "y"}), note="labels")
+    s.ask("PUT", CM + "/a", {"kind": "ConfigMap", "apiVersion": "v1", "data": {}}, note="no metadata")
+    s.ask("PUT", CM + "/a", config("a", resourceVersion="abc"), note="a version that is none")
+
+
+@story
+def patches(s):
+    s.create(CM, config("a", {"a": "1", "b": "2"}))
+    s.patch(CM + "/a", "merge", {"data": {"a": None, "c": "3"}})
+    s.patch(CM + "/a", "merge", {"data": {"c": "3"}}, note="changes nothing")
+    s.patch(CM + "/a", "merge", {"metadata": {"resourceVersion": "1"}, "data": {"c": "4"}}, note="an old version")
+    s.patch(CM + "/a", "merge", {"metadata": {"name": "b"}}, note="another name")
+    s.patch(CM + "/a", "merge", {"metadata": {"uid": "b"}}, note="another uid")
+    s.patch(CM + "/a", "merge", "[1]", note="a list")
+    s.patch(CM + "/a", "merge", "{", note="no JSON")
+    s.patch(CM + "/none", "merge", {"data": {}}, note="not there")
+    s.patch(CM + "/a", "json", [{"op": "replace", "path": "/data/c", "value": "5"}])
+    s.patch(CM + "/a", "json", [{"op": "test", "path": "/data/c", "value": "6"}], note="a test that fails")
+    s.patch(CM + "/a", "json", [{"op": "remove", "path": "/data/zzz"}], note="nothing to remove")
+    s.patch(CM + "/a", "json", [{"op": "add", "path": "/nowhere/x", "value": "5"}], note="no such place")
+    s.patch(CM + "/a", "json", [{"op": "jump", "path": "/data"}], note="no such operation")
+    s.patch(CM + "/a", "json", {"op": "add"}, note="not a list")
+    s.patch(CM + "/a", "strategic", {"data": {"c": "7"}, "metadata": {"finalizers": ["example.org/x"]}})
+    s.patch(CM + "/a", "strategic", {"metadata": {"finalizers": ["example.org/y"]}}, note="lists of finalizers merge")
+    s.patch(CM + "/a", "strategic", {"metadata": {"$deleteFromPrimitiveList/finalizers": ["example.org/x", "example.org/y"]}})
+    s.patch(CM + "/a", "strategic", {"data": {"$patch": "replace", "only": "this"}})
+    s.ask("PATCH", CM + "/a", {"data": {}}, "application/json", note="no type of a patch")
+    s.create(WIDGETS, widget("w", {"size": 1}))
+    s.patch(WIDGETS + "/w", "strategic", {"spec": {"size": 2}}, note="custom resources have none")
+    s.patch(WIDGETS + "/w", "merge", {"spec": {"size": "two"}}, note="another type")
+    s.patch(WIDGETS + "/w", "merge", {"spec": {"size": 3}})
+    s.patch(WIDGETS + "/w", "merge", {"metadata": {"labels": {"a": "b"}}}, note="no new generation")
+    s.patch(WIDGETS + "/w", "merge", {"status": {"phase": "x"}}, note="status is not written here")
+
+
+@story
+def strategic_pod(s):
+    s.create(PODS, pod("p", labels={"a": "b"}))
+    s.patch(PODS + "/p", "strategic", {"spec": {"containers": [{"name": "c", "image": "j"}]}}, note="by name")
+    s.patch(PODS + "/p", "strategic", {"spec": {"containers": [{"name": "d", "image": "j"}]}}, note="another container is refused")
+    s.patch(PODS + "/p", "merge", {"spec": {"nodeName": "n"}}, note="a field that may not change")
+    s.patch(PODS + "/p", "strategic", {"spec": {"tolerations": [{"key": "k", "operator": "Exists"}]}})
+    s.patch(PODS + "/p", "merge", {"metadata": {"labels": {"a": None}}})
+
+
+@story
+def apply_basics(s):
+    body = config("a", {"x": "1", "y": "2"})
+    s.patch(CM + "/a?fieldManager=one", "apply", body, note="creates")
+    s.patch(CM + "/a?fieldManager=one", "apply", body, note="again")
+    s.patch(CM + "/a", "apply", body, note="no manager")
+    s.patch(CM + "/a?fieldManager=two", "apply", config("a", {"x": "9"}), note="a conflict")
+    s.patch(CM + "/a?fieldManager=two", "apply", config("a", {"x": "1"}), note="the same value is shared")
+    s.patch(CM + "/a?fieldManager=two&force=true", "apply", config("a", {"x": "9"}), note="forced")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"y": "2"}), note="x is let go")
+    s.patch(CM + "/a?fieldManager=two", "apply", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}, note="x is removed")
+    s.patch(CM + "/a?fieldManager=one", "apply", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "managedFields": [{"manager": "x"}]}}, note="managedFields")
+    s.patch(CM + "/a?fieldManager=one", "apply", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}, note="another name")
+    s.patch(CM + "/a?fieldManager=one", "apply", {"kind": "ConfigMap", "metadata": {"name": "a"}}, note="no version")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"y": "3"}, resourceVersion="1"), note="an old version")
+    s.patch(CM + "/new?fieldManager=one", "apply", config("new", resourceVersion="1"), note="a version of nothing")
+    s.patch(CM + "/a?fieldManager=" + "m" * 129, "apply", body, note="a long manager")
+    s.patch(CM + "/a?fieldManager=one&force=true", "merge", {"data": {}}, note="force with another patch")
+    s.patch(CM + "/a?fieldManager=one", "apply", "a: [", note="no YAML")
+
+
+@story
+def apply_and_update(s):
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"x": "1", "y": "2"}))
+    s.patch(CM + "/a?fieldManager=editor", "merge", {"data": {"x": "5"}}, note="an update takes a field")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"x": "1", "y": "2"}), note="now a conflict")
+    s.patch(CM + "/a?fieldManager=one&force=true", "apply", config("a", {"x": "1", "y": "2"}), note="forced")
+    s.ask("PUT", CM + "/a?fieldManager=putter", config("a", {"z": "1"}), note="put removes fields of others")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"x": "1", "z": "1"}))
+    s.patch(CM + "/a?fieldManager=cleaner", "merge", {"metadata": {"managedFields": [{}]}}, note="managedFields cleared")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"x": "2"}), note="after that")
+    s.create(CM + "?fieldManager=maker", config("b", {"k": "v"}))
+    s.patch(CM + "/b?fieldManager=one", "apply", config("b", {"k": "w"}), note="a conflict with a create")
+    s.patch(CM + "/b?fieldManager=maker", "apply", config("b", {"k": "w"}), note="the same name, another operation")
+
+
+@story
+def apply_metadata(s):
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", labels={"l": "1"}, annotations={"n": "1"}, finalizers=["example.org/f"]))
+    s.patch(CM + "/a?fieldManager=two", "apply", config("a", labels={"m": "1"}, finalizers=["example.org/g"]), note="both have a finalizer")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", labels={"l": "1"}), note="one lets its finalizer go")
+    owner = s.ask("POST", CM, config("owner"), keep=False)[1]["metadata"]["uid"]
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner}
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", labels={"l": "1"}, ownerReferences=[reference]), note="an owner")
+    s.patch(CM + "/a?fieldManager=two", "apply", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}, note="two lets all go")
+
+
+@story
+def apply_widget(s):
+    path = WIDGETS + "/w?fieldManager="
+    s.patch(path + "one", "apply", widget("w", {"size": 1, "parts": [{"name": "a", "weight": 1}], "tags": ["x"], "steps": ["1"], "options": {"o": "1"}, "whole": {"w": "1"}, "free": {"f": {"g": [1, 2]}}}))
+    s.patch(path + "two", "apply", widget("w", {"parts": [{"name": "b", "weight": 2}], "tags": ["y"], "options": {"p": "1"}}), note="lists and maps are shared")
+    s.patch(path + "two", "apply", widget("w", {"steps": ["2"]}), note="an atomic list is one value")
+    s.patch(path + "two", "apply", widget("w", {"whole": {"v": "1"}}), note="an atomic map is one value")
+    s.patch(path + "two", "apply", widget("w", {"parts": [{"name": "a", "weight": 5}]}), note="a field of an item of another")
+    s.patch(path + "two&force=true", "apply", widget("w", {"parts": [{"name": "a", "weight": 5}]}), note="forced")
+    s.patch(path + "one", "apply", widget("w", {"size": 1}), note="one keeps only size")
+    s.patch(path + "two", "apply", widget("w", {}), note="two keeps nothing")
+    s.patch(path + "one", "apply", widget("w", {"parts": [{"name": "a"}, {"name": "a"}]}), note="the same key twice")
+    s.patch(path + "one", "apply", widget("w", {"tags": ["x", "x"]}), note="the same element twice")
+    s.patch(path + "one", "apply", widget("w", {"parts": [{"weight": 1}]}), note="no key")
+    s.patch(path + "one", "apply", widget("w", {"size": "large"}), note="another type")
+    s.patch(path + "one", "apply", widget("w", {"unknown": 1}), note="an unknown field")
+    s.patch(path + "one", "apply", widget("w", {"size": None}), note="null")
+    s.patch(path + "one", "apply", widget("w", {"free": {"f": {"g": [1]}}}))
+    s.patch(path + "two", "apply", widget("w", {"free": {"f": {"h": 1}}}), note="fields that are not described")
+    s.patch(WIDGETS + "/w/status?fieldManager=ctl", "apply", {"apiVersion": "conformance.example.org/v1", "kind": "Widget", "metadata": {"name": "w"}, "status": {"phase": "Good"}}, note="status")
+    s.patch(WIDGETS + "/w/status?fieldManager=ctl", "apply", {"apiVersion": "conformance.example.org/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 9}, "status": {"phase": "Good"}}, note="status alone is written")
+    s.patch(path + "one", "apply", {**widget("w", {"size": 1}), "status": {"phase": "Bad"}}, note="status is not written here")
+    s.get(WIDGETS + "/w")
+
+
+@story
+def apply_pod(s):
+    body = pod("p", labels={"a": "b"})
+    s.patch(PODS + "/p?fieldManager=one", "apply", body)
+    s.patch(PODS + "/p?fieldManager=two", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "k"}]}}, note="the image is another's")
+    s.patch(PODS + "/p?fieldManager=two&force=true", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "k"}]}}, note="forced")
+    s.patch(PODS + "/q?fieldManager=one", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "q"}, "spec": {"nodeName": "elsewhere", "containers": [{"name": "c", "image": "k", "env": [{"name": "A", "value": "1"}], "ports": [{"containerPort": 80, "protocol": "TCP"}]}]}}, note="lists inside lists")
+
+
+@story
+def delete(s):
+    s.create(CM, config("a"))
+    uid, version = s.last["metadata"]["uid"], s.last["metadata"]["resourceVersion"]
+    s.ask("DELETE", CM + "/none")
+    s.ask("DELETE", CM + "/a", {"preconditions": {"uid": "another"}}, note="another uid")
+    s.ask("DELETE", CM + "/a", {"preconditions": {"resourceVersion": "1"}}, note="another version")
+    s.ask("DELETE", CM + "/a", {"propagationPolicy": "Sideways"}, note="no such policy")
+    s.ask("DELETE", CM + "/a", {"propagationPolicy": "Orphan", "orphanDependents": True}, note="both policies")
+    s.ask("DELETE", CM + "/a", {"gracePeriodSeconds": -1}, note="a negative grace")
+    s.ask("DELETE", CM + "/a?dryRun=All", note="dry")
+    s.get(CM + "/a", note="still there")
+    s.ask("DELETE", CM + "/a", {"preconditions": {"uid": uid, "resourceVersion": version}}, note="as it is")
+    s.ask("DELETE", CM + "/a", note="again")
+    s.ask("DELETE", CM + "/a", "{", note="no JSON")
+
+
+@story
+def finalizers(s):
+    s.create(CM, config("a", finalizers=["example.org/f"]))
+    s.ask("DELETE", CM + "/a")
+    s.ask("DELETE", CM + "/a", note="again")
+    s.patch(CM + "/a", "merge", {"data": {"b": "2"}}, note="a change while it goes")
+    s.patch(CM + "/a", "merge", {"metadata": {"finalizers": ["example.org/f", "example.org/g"]}}, note="another finalizer")
+    s.patch(CM + "/a", "merge", {"metadata": {"deletionTimestamp": None}}, note="back to life")
+    s.ask("POST", CM, config("a"), note="the same name")
+    s.patch(CM + "/a", "merge", {"metadata": {"finalizers": None}}, note="the last finalizer goes")
+    s.get(CM + "/a")
+
+
+@story
+def garbage(s):
+    def owned(name, blocks):
+        uid = s.ask("GET", CM + "/owner", keep=False)[1]["metadata"]["uid"]
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid, "controller": True, "blockOwnerDeletion": blocks}
+        s.ask("POST", CM, config(name, ownerReferences=[reference]), keep=False)
+
+    for policy in ("Background", "Foreground", "Orphan"):
+        s.ask("POST", CM, config("owner"), keep=False)
+        owned("child", True)
+        s.ask("DELETE", CM + "/owner", {"propagationPolicy": policy}, note=policy)
+        s.until(lambda: not s.exists(CM + "/owner"), f"{policy}: the owner goes")
+        if policy == "Orphan":
+            s.get(CM + "/child", note="the child stays, without an owner")
+            s.ask("DELETE", CM + "/child", keep=False)
+        else:
+            s.until(lambda: not s.exists(CM + "/child"), f"{policy}: the child goes")
+    s.create(CM, config("lost", ownerReferences=[{"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "no-such-uid"}]), note="an owner that never was")
+    s.until(lambda: not s.exists(CM + "/lost"), "it is collected")
+    s.create(CM, config("two", ownerReferences=[{"apiVersion": "v1", "kind": "A", "name": "a", "uid": "1", "controller": True}, {"apiVersion": "v1", "kind": "A", "name": "b", "uid": "2", "controller": True}]), note="two controllers")
+    s.create(CM, config("part", ownerReferences=[{"apiVersion": "v1", "kind": "A", "name": "a"}]), note="an owner without uid")
+
+
+@story
+def lists(s):
+    for index in range(5):
+        s.ask("POST", CM, config(f"l{index}", labels={"n": str(index), "odd": str(index % 2)}), keep=False)
+    path = CM + "?labelSelector=odd"
+    s.get(path + "&limit=2")
+    token = s.last["metadata"].get("continue", "")
+    s.get(path + f"&limit=2&continue={token}", note="the next page")
+    token = s.last["metadata"].get("continue", "")
+    s.get(path + f"&limit=2&continue={token}", note="the last page")
+    s.get(CM + "?limit=2&continue=nonsense", note="a bad token")
+    s.get(CM + "?limit=-1&labelSelector=n%3D3", note="a negative limit")
+    s.get(CM + "?limit=x", note="no number")
+    s.get(CM + "?labelSelector=odd%3D1,n!%3D3")
+    s.get(CM + "?labelSelector=odd+in+(0),n+notin+(0,2)")
+    s.get(CM + "?labelSelector=!odd,n", note="none")
+    s.get(CM + "?labelSelector=a%3D%3D%3Db", note="a bad selector")
+    s.get(CM + "?fieldSelector=metadata.name%3Dl3")
+    s.get(CM + "?fieldSelector=data.a%3D1", note="no such field")
+    s.get(CM + "?resourceVersionMatch=Exact", note="no version")
+    s.get(CM + "?resourceVersion=0&resourceVersionMatch=Exact", note="exactly any")
+    s.get(CM + "?resourceVersion=abc", note="no version at all")
+    s.get(CM + "?resourceVersion=1&resourceVersionMatch=Nearly", note="no such match")
+    s.ask("DELETE", CM + "?labelSelector=odd%3D1", note="a collection")
+    s.get(CM + "?labelSelector=odd", note="what is left")
+
+
+@story
+def watches(s):
+    s.create(CM, config("w0", labels={"k": "v"}))
+    version = s.last["metadata"]["resourceVersion"]
+
+    def life():
+        s.ask("POST", CM, config("w1", labels={"k": "v"}), keep=False)
+        s.ask("PATCH", CM + "/w1", {"data": {"a": "2"}}, "application/merge-patch+json", keep=False)
+        s.ask("PATCH", CM + "/w1", {"metadata": {"labels": {"k": "other"}}}, "application/merge-patch+json", keep=False)
+        s.ask("PATCH", CM + "/w1", {"metadata": {"labels": {"k": "v"}}}, "application/merge-patch+json", keep=False)
+        s.ask("DELETE", CM + "/w1", keep=False)
+
+    s.watch(CM + f"?labelSelector=k%3Dv&resourceVersion={version}", life, 5)
+    s.watch(CM + "?fieldSelector=metadata.name%3Dw0", lambda: None, 1)
+    s.watch(CM + "?fieldSelector=metadata.name%3Dw0&resourceVersion=0", lambda: None, 1)
+    s.watch(CM + "?fieldSelector=metadata.name%3Dw0&resourceVersion=1", lambda: None, 1, 3)
+    s.watch(CM + "?fieldSelector=metadata.name%3Dw0&resourceVersion=abc", lambda: None, 1, 3)
+    s.watch(CM + "?sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&fieldSelector=metadata.name%3Dw0", lambda: None, 2)
+    s.watch(CM + "?sendInitialEvents=true", lambda: None, 1, 3)
+
+
+@story
+def dry_run(s):
+    s.create(CM + "?dryRun=All", config("a"))
+    s.get(CM + "/a")
+    s.create(CM + "?dryRun=Some", config("a"))
+    s.create(CM, config("a"))
+    s.ask("PUT", CM + "/a?dryRun=All", config("a", {"a": "2"}))
+    s.patch(CM + "/a?dryRun=All", "merge", {"data": {"a": "3"}})
+    s.patch(CM + "/a?dryRun=All&fieldManager=one&force=true", "apply", config("a", {"a": "4"}))
+    s.get(CM + "/a", note="unchanged")
+
+
+@story
+def field_validation(s):
+    strange = {**widget("w", {"size": 1, "unknwon": 2}), "bogus": True}
+    for mode in ("Strict", "Warn", "Ignore"):
+        s.create(WIDGETS + f"?dryRun=All&fieldValidation={mode}", strange, note=mode)
+    s.create(WIDGETS + "?fieldValidation=Maybe", strange)
+    twice = '{"apiVersion":"conformance.example.org/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1,"size":2}}'
+    for mode in ("Strict", "Warn"):
+        s.create(WIDGETS + f"?dryRun=All&fieldValidation={mode}", twice, note="a field twice, " + mode)
+        s.create(CM + f"?dryRun=All&fieldValidation={mode}", {**config("x"), "datum": {}}, note="a core kind, " + mode)
+    s.create(WIDGETS, {**widget("kept", {"size": 1, "unknwon": 2, "free": {"any": {"thing": 1}}}), "bogus": 1}, note="what is not described is dropped")
+    s.patch(WIDGETS + "/kept?fieldValidation=Strict", "merge", {"spec": {"more": 1}}, note="in a patch")
+    s.create(WIDGETS, widget("bad", {"size": "large"}), note="another type")
+    s.create(WIDGETS, widget("bad", {"parts": [{"name": "a"}, {"name": "a"}]}), note="a key twice")
+    s.create(WIDGETS, widget("bad", {"tags": ["a", "a"]}), note="an element twice")
+    s.create(WIDGETS, widget("bad", {"parts": [{"weight": 1}]}), note="a required field")
+
+
+@story
+def status_subresource(s):
+    s.create(WIDGETS, {**widget("w", {"size": 1}), "status": {"phase": "Made up"}}, note="status is dropped")
+    body = s.last
+    body["status"] = {"phase": "Good"}
+    body["spec"]["size"] = 9
+    body["metadata"]["labels"] = {"l": "1"}
+    s.ask("PUT", WIDGETS + "/w/status", body, note="only status changes")
+    s.ask("PUT", WIDGETS + "/w/status", body, note="an old version")
+    s.patch(WIDGETS + "/w/status", "merge", {"status": {"phase": "Better"}, "spec": {"size": 9}})
+    s.get(WIDGETS + "/w/status")
+    s.get(WIDGETS + "/none/status")
+    s.patch(WIDGETS + "/w/nothing", "merge", {}, note="no such subresource")
+    s.create(PODS, pod("p"))
+    s.patch(PODS + "/p/status", "strategic", {"status": {"conditions": [{"type": "A", "status": "True"}]}})
+    s.patch(PODS + "/p/status", "strategic", {"status": {"conditions": [{"type": "B", "status": "True"}]}}, note="conditions merge by type")
+    s.patch(PODS + "/p/status", "merge", {"status": {"phase": "Running"}})
+
+
+@story
+def paths(s):
+    s.get("/api/v1/namespaces/{ns}/nothings")
+    s.get("/apis/nothing.example.org/v1/things")
+    s.get("/apis/conformance.example.org/v2/namespaces/{ns}/widgets")
+    s.ask("POST", CM + "/a", config("a"), note="a verb that is not there")
+    s.ask("PUT", CM, config("a"), note="a collection cannot be put")
+    s.get("/api/v1/configmaps?fieldSelector=metadata.namespace%3D{ns}&labelSelector=none", note="all namespaces")
+
+
+@story
+def immutable_config(s):
+    s.create(CM, {**config("a"), "immutable": True})
+    s.patch(CM + "/a", "merge", {"data": {"a": "2"}})
+    s.patch(CM + "/a", "merge", {"immutable": False})
+    s.patch(CM + "/a", "merge", {"metadata": {"labels": {"x": "y"}}})

@@ -1,0 +1,134 @@
+"""Gangs on the embedded plane: their pods start together or not at all, in queues."""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+from yard import Yard, shell_role, tfjob
+
+GPU = {"limits": {"nvidia.com/gpu": 1}}
+
+
+class Gangs(Yard):
+    """A plane that believes in three GPUs: two gangs of two do not fit side by side."""
+
+    gpus = 3
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.home / "plane"
+        self.addCleanup(self.take_down)
+        status, out, err = self.trainyard("up", "--detach", "--data-dir", self.data, "--runtime", "process",
+                                          "--gpus", self.gpus)
+        self.assertEqual(status, 0, out + err)
+
+    def take_down(self):
+        subprocess.run([os.environ["TRAINYARD"], "down", "--data-dir", str(self.data)], env=self.env,
+                       capture_output=True, timeout=90)
+
+    def submit(self, *documents):
+        status, out, err = self.trainyard("submit", "--data-dir", self.data, self.manifest(*documents))
+        self.assertEqual(status, 0, out + err)
+
+    def get(self, kind, name):
+        status, out, err = self.trainyard("get", "--data-dir", self.data, kind, name, "-o", "json")
+        self.assertEqual(status, 0, out + err)
+        found = json.loads(out)
+        return found["items"][0] if "items" in found else found
+
+    def described(self, job):
+        return self.trainyard("describe", "--data-dir", self.data, job)[1]
+
+    def queue(self, *words):
+        status, out, err = self.trainyard("queue", words[0], "--data-dir", self.data, *words[1:])
+        self.assertEqual(status, 0, out + err)
+        return out
+
+    def wait_for(self, job, goal):
+        status, out, err = self.trainyard("wait", "--data-dir", self.data, job, "--for", goal, "--timeout", "80s")
+        self.assertEqual(status, 0, out + err + self.described(job))
+
+    def hold(self):
+        """A file; replicas that hold on to it end when it is there."""
+        return self.home / "let-go"
+
+    def holding_script(self, name):
+        started = self.home / f"{name}-started"
+        return f"echo x >> {started}; while [ ! -e {self.hold()} ]; do sleep 0.1; done"
+
+    def started(self, name):
+        path = self.home / f"{name}-started"
+        return len(path.read_text().split()) if path.exists() else 0
+
+    def one_waits_whole(self, first, second, kind, names):
+        self.submit(first)
+        self.wait_until("the first gang", lambda: self.started(names[0]) == 2)
+        self.submit(second)
+        self.wait_until("a reason", lambda: "needs 2 x nvidia.com/gpu" in self.described(f"{kind}/{names[1]}"))
+        self.assertEqual(self.started(names[1]), 0)
+        self.hold().write_text("")
+        for name in names:
+            self.wait_for(f"{kind}/{name}", "succeeded")
+        self.assertEqual(self.started(names[1]), 2)
+
+    def gang_tfjob(self, name, **policy):
+        role = shell_role(2, self.holding_script(name), container={"resources": GPU})
+        return tfjob(name, {"Worker": role}, success="AllWorkers", schedulingPolicy=policy)
+
+    def test_tfjobs_with_a_scheduling_policy(self):
+        self.one_waits_whole(self.gang_tfjob("one", minAvailable=2), self.gang_tfjob("two", minAvailable=2), "tfjob",
+                             ["one", "two"])
+
+    def volcano_job(self, name, queue="default"):
+        container = {"name": "main", "image": "example/none:1", "resources": GPU,
+                     "command": ["/bin/sh", "-c", self.holding_script(name)]}
+        return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": name},
+                "spec": {"minAvailable": 2, "schedulerName": "volcano", "queue": queue, "tasks": [
+                    {"name": "worker", "replicas": 2,
+                     "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}]}}
+
+    def test_volcano_jobs(self):
+        self.one_waits_whole(self.volcano_job("one"), self.volcano_job("two"), "vcjob", ["one", "two"])
+
+    def t9k_job(self, name, queue, priority):
+        container = {"name": "tensorflow", "image": "example/none:1", "resources": GPU,
+                     "command": ["/bin/sh", "-c", self.holding_script(name)]}
+        return {"apiVersion": "batch.tensorstack.dev/v1beta1", "kind": "TensorFlowTrainingJob",
+                "metadata": {"name": name},
+                "spec": {"scheduler": {"t9kScheduler": {"queue": queue, "priority": priority}},
+                         "replicaSpecs": [{"type": "worker", "replicas": 2, "restartPolicy": "Never",
+                                           "template": {"spec": {"containers": [container]}}}]}}
+
+    def test_t9k_jobs_go_by_priority(self):
+        queue = {"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "Queue",
+                 "metadata": {"name": "lab"}, "spec": {"priority": 1}}
+        self.submit(queue, self.t9k_job("one", "lab", 10))
+        self.wait_until("the first gang", lambda: self.started("one") == 2)
+        self.submit(self.t9k_job("low", "lab", 10))
+        self.submit(self.t9k_job("high", "lab", 90))
+        self.wait_until("both to wait", lambda: " 2 " in self.queue("list"))
+        self.wait_until("both to be told why",
+                        lambda: self.queue("describe", "lab").count("needs 2 x nvidia.com/gpu") == 2)
+        self.hold().write_text("")
+        for name in ["one", "high", "low"]:
+            self.wait_for(f"tft/{name}", "succeeded")
+        order = [(self.home / f"{name}-started").stat().st_mtime for name in ["one", "high", "low"]]
+        self.assertEqual(order, sorted(order))
+
+    def test_a_closed_queue_lets_nothing_in(self):
+        self.queue("create", "research", "--weight", "2", "--capacity", "nvidia.com/gpu=2")
+        self.queue("close", "research")
+        self.submit(self.volcano_job("one", "research"))
+        self.wait_until("a reason", lambda: "closed" in self.queue("describe", "research").lower())
+        self.assertEqual(self.started("one"), 0)
+        self.queue("open", "research")
+        self.wait_until("the gang", lambda: self.started("one") == 2)
+        self.assertIn("research", self.queue("list"))
+        self.hold().write_text("")
+        self.wait_for("vcjob/one", "succeeded")
+
+
+if __name__ == "__main__":
+    unittest.main()
