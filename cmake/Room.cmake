@@ -47,10 +47,15 @@ target_precompile_headers(trainyard_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake
 # network: they are parsed once, their own functions are compiled once, here, and all of it
 # with -O1. Whoever includes one of their headers must be compiled with these definitions.
 set(TRAINYARD_ASIO_DEFINITIONS BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION)
+set(TRAINYARD_ASIO_OPTIONS $<$<CONFIG:Release>:-O1>)
+if(TRAINYARD_SANITIZE)
+  # Minutes and gigabytes per file otherwise, most of it for code that is not ours.
+  set(TRAINYARD_ASIO_OPTIONS -O0 -fno-sanitize=undefined)
+endif()
 add_library(trainyard_asio STATIC ${PROJECT_SOURCE_DIR}/cmake/asio.cc)
 target_link_libraries(trainyard_asio PUBLIC trainyard_flags Boost::json fmt::fmt OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 target_compile_definitions(trainyard_asio PRIVATE ${TRAINYARD_ASIO_DEFINITIONS})
-target_compile_options(trainyard_asio PRIVATE $<$<CONFIG:Release>:-O1>)
+target_compile_options(trainyard_asio PRIVATE ${TRAINYARD_ASIO_OPTIONS})
 target_precompile_headers(trainyard_asio PRIVATE ${PROJECT_SOURCE_DIR}/cmake/asio_pch.h)
 
 # With TRAINYARD_UNITY, `batch` files of the target are compiled as one. So names in
@@ -96,7 +101,7 @@ function(trainyard_room name)
     add_library(trainyard_${name}_asio OBJECT ${ROOM_ASIO})
     target_link_libraries(trainyard_${name}_asio PRIVATE trainyard_asio)
     target_compile_definitions(trainyard_${name}_asio PRIVATE ${TRAINYARD_ASIO_DEFINITIONS})
-    target_compile_options(trainyard_${name}_asio PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(trainyard_${name}_asio PRIVATE ${TRAINYARD_ASIO_OPTIONS})
     target_precompile_headers(trainyard_${name}_asio REUSE_FROM trainyard_asio)
     trainyard_unite(trainyard_${name}_asio 3)
     if(TRAINYARD_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
