@@ -1,7 +1,8 @@
 # The two commands: `make run` shows Trainyard at work, `make test` proves it.
 # Everything is built under build/<preset>; `make help` lists the rest.
 
-JOBS ?= 2
+# As many compilers as there are processors, and a gigabyte of memory for each.
+JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1e6); if (n > cores) n = cores; print n < 1 ? 1 : n}' /proc/meminfo)
 PRESET ?= release
 SEEDS ?= 100000
 SECONDS ?= 60

@@ -18,19 +18,30 @@ void RunLogs::follow(const json::object& pod, const std::string& replica) {
                    kube::find(*status, {"state", "terminated"}) != nullptr;
       Key key{std::string(kube::uid_of(pod)), std::string(kube::text_at(*status, {"name"})),
               kube::int_at(*status, {"restartCount"}).value_or(0)};
-      if (!begun || begun_.contains(key)) continue;
-      Result<std::unique_ptr<server::LogReader>> reader =
-          access_.logs({std::string(kube::namespace_of(pod)), std::string(kube::name_of(pod)),
-                        std::get<0>(key), std::get<1>(key)},
-                       {.follow = true});
-      // Not there yet, or gone already: the next state of the pod asks again.
-      if (!reader.ok()) continue;
-      begun_[key] = true;
       bool alone = container_count == 1 && list == "containerStatuses";
-      open_[key] = {alone ? replica : fmt::format("{}/{}", replica, std::get<1>(key)),
-                    std::move(reader).value(), ""};
+      std::string who = alone ? replica : fmt::format("{}/{}", replica, std::get<1>(key));
+      // One that ended at once was not seen to begin. Restarts are counted when they are done.
+      if (kube::find(*status, {"lastState", "terminated"}) != nullptr) {
+        Key ended = key;
+        if (begun) --std::get<2>(ended);
+        open(pod, ended, who, {.previous = true});
+      }
+      if (begun) open(pod, key, who, {.follow = true});
     }
   }
+}
+
+void RunLogs::open(const json::object& pod, const Key& key, const std::string& who,
+                   const server::LogQuery& query) {
+  if (begun_.contains(key)) return;
+  Result<std::unique_ptr<server::LogReader>> reader =
+      access_.logs({std::string(kube::namespace_of(pod)), std::string(kube::name_of(pod)), std::get<0>(key),
+                    std::get<1>(key)},
+                   query);
+  // Not there yet, or gone already: the next state of the pod asks again.
+  if (!reader.ok()) return;
+  begun_[key] = true;
+  open_[key] = {who, std::move(reader).value(), ""};
 }
 
 void RunLogs::read() {

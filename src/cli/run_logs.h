@@ -34,6 +34,8 @@ class RunLogs {
     std::unique_ptr<server::LogReader> reader;
     std::string partial;  // of a line
   };
+  // Once for each key.
+  void open(const json::object& pod, const Key& key, const std::string& who, const server::LogQuery& query);
   void give(Open& open, std::string_view text);
 
   server::PodAccess& access_;

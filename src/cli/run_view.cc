@@ -136,9 +136,10 @@ std::string why_of(const model::JobState& state) {
     case model::CauseKind::kReplicaDisrupted:
       return fmt::format("{} was evicted or lost and must not start again", who);
     case model::CauseKind::kBudgetSpent:
-      return who.empty()
-                 ? "no restart is left"
-                 : fmt::format("{} failed with exit code {} and no restart is left", who, cause.exit_code);
+      if (who.empty()) return "no restart is left";
+      // Of a container that was started again in its pod, the code is not told.
+      if (cause.exit_code == 0) return fmt::format("{} failed again and no restart is left", who);
+      return fmt::format("{} failed with exit code {} and no restart is left", who, cause.exit_code);
     case model::CauseKind::kDeadline:
       return "it ran longer than it may";
     case model::CauseKind::kNothingLeft:

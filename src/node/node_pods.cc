@@ -421,6 +421,10 @@ Result<ContainerPlan> Node::Agent::plan_start(Entry& entry, const StartContainer
 
 void Node::Agent::start_container(Entry& entry, const StartContainer& what, Time now) {
   entry.dirty = true;
+  if (const json::object* container = find_container(*entry.pod, what.name)) {
+    std::string image(text_at(*container, {"image"}));
+    entry.machine.on_image(image, runtime_.has_image(image));
+  }
   std::string reason;
   Result<ContainerPlan> plan = plan_start(entry, what, reason);
   if (!plan.ok()) return entry.machine.on_start_failed(what.name, reason, plan.error().message, now);

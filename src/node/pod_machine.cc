@@ -442,6 +442,12 @@ void PodMachine::on_prepared(const Result<std::string>& ip, Time now) {
   events_.push_back({true, mount ? "FailedMount" : "FailedCreatePodSandBox", ip.error().message});
 }
 
+void PodMachine::on_image(std::string_view image, bool is_here) {
+  std::string_view rest =
+      is_here ? "already present on machine" : "is not on this machine: the host's own root stands in for it";
+  events_.push_back({false, "Pulled", fmt::format("Container image \"{}\" {}", image, rest)});
+}
+
 void PodMachine::on_started(const std::string& name) {
   ContainerMemory& memory = memory_[name];
   memory.waiting_reason.clear();

@@ -136,6 +136,8 @@ class PodMachine {
 
   // Answers to actions.
   void on_prepared(const Result<std::string>& ip, Time now);  // the pod's IP
+  // The start of a container goes on with its image, which is on this machine or is stood in for.
+  void on_image(std::string_view image, bool is_here);
   // `reason` of a failure: CreateContainerConfigError, CreateContainerError, ErrImagePull, ...
   void on_started(const std::string& name);
   void on_start_failed(const std::string& name, std::string reason, std::string message, Time now);

@@ -162,6 +162,20 @@ class Life {
   }
 };
 
+TEST(PodMachine, SaysWhereAnImageIs) {
+  PodMachine machine;
+  machine.on_image("example/one:1", true);
+  machine.on_image("example/two:2", false);
+  json::object pod{{"spec", json::object{{"containers", json::array{}}}}};
+  std::vector<PodEvent> events = machine.step({pod, {}, {}, "", "", "", kStart}).events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0],
+            (PodEvent{false, "Pulled", "Container image \"example/one:1\" already present on machine"}));
+  EXPECT_EQ(events[1], (PodEvent{false, "Pulled",
+                                 "Container image \"example/two:2\" is not on this machine: the host's own "
+                                 "root stands in for it"}));
+}
+
 const char* kOne = R"({"restartPolicy":"Never","containers":[{"name":"a"}]})";
 
 TEST(PodMachine, RunsOnlyOnceItsContainerDoes) {

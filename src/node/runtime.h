@@ -132,6 +132,8 @@ class Runtime {
   virtual std::vector<std::string> cannot_honour(const PodPlan& pod,
                                                  const std::vector<ContainerPlan>& containers) const = 0;
 
+  // Whether containers of this image run on it; otherwise they run on the host's own root.
+  virtual bool has_image(const std::string& image) const = 0;
   // Makes what the containers share (network, cgroup, hosts file). Idempotent. The pod's IP.
   virtual Result<std::string> prepare(const PodPlan& pod) = 0;
   // Names that resolve inside the pod, replacing those told before: host name -> IP.

@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <sstream>
 #include <thread>
 
 #include "base/fd.h"
@@ -86,6 +87,17 @@ std::vector<std::string> runtime_order(const CgroupLayout& layout) {
   return {"crun", "runc"};
 }
 
+bool has_root_mount(std::string_view mountinfo) {
+  // Fields: id, parent, device, root, mount point, ...
+  std::istringstream lines{std::string(mountinfo)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string id, parent, device, root, point;
+    if (fields >> id >> parent >> device >> root >> point && point == "/") return true;
+  }
+  return false;
+}
+
 Result<SandboxSupport> sandbox_support(const fs::path& data_dir) {
   if (::geteuid() != 0) {
     return Error{ErrorKind::kForbidden, "sandboxes need root, or a user namespace"};
@@ -93,6 +105,10 @@ Result<SandboxSupport> sandbox_support(const fs::path& data_dir) {
   SandboxSupport support;
   Result<std::string> mounts = read_whole("/proc/self/mountinfo");
   if (!mounts.ok()) return mounts.error();
+  if (!has_root_mount(*mounts)) {
+    return Error{ErrorKind::kUnavailable,
+                 "the root folder is not a mount of its own (a plain chroot), which OCI runtimes need"};
+  }
   std::optional<CgroupLayout> layout = cgroup_layout(*mounts);
   if (!layout) return Error{ErrorKind::kUnavailable, "no control groups for CPU and memory are mounted"};
   support.cgroups = *layout;

@@ -25,6 +25,9 @@ struct SandboxSupport {
 // Which OCI runtimes suit the layout, best first. crun starts faster and refuses the hybrid one. Pure.
 std::vector<std::string> runtime_order(const CgroupLayout& layout);
 
+// Whether the folder that is "/" is where something is mounted: in a plain chroot it is not. Pure.
+bool has_root_mount(std::string_view mountinfo);
+
 // Tries what sandboxes need, in namespaces that vanish with the trial: control groups,
 // namespaces, a bridge, a layer over the host's root. Makes `data_dir` if it is not there.
 // Milliseconds; nothing is left behind.

@@ -426,6 +426,7 @@ class Trouble(Case):
         events = told[told.index("Events:"):]
         lines = [
             r"Normal +Scheduled +\S+ +\S+ +Successfully assigned \S*tfjob2-ps-0 to \S+\n",
+            r'Normal +Pulled +\S+ +kubelet.* +Container image "\S+" ',
             r"Normal +Created +\S+ +kubelet.* +Created container",
             r"Normal +Started +\S+ +kubelet.* +Started container",
         ]
