@@ -147,11 +147,7 @@ void BM_Open(benchmark::State& state) {
   state.counters["objects"] = kStoredObjects;
   state.counters["file MB"] = static_cast<double>(fs::file_size(file)) / 1e6;
 }
-BENCHMARK(BM_Open)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond)
-    ->Iterations(5);
+BENCHMARK(BM_Open)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond)->Iterations(5);
 
 // From asking for a write until a watcher hears of it.
 template <bool kDurable>

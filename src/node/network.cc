@@ -193,19 +193,22 @@ fs::path Network::address_file(uint32_t address) const {
 }
 
 std::vector<std::string> Network::pods() const {
+  std::lock_guard lock(mutex_);
   std::vector<std::string> uids;
   for (const auto& [uid, address] : addresses_) uids.push_back(uid);
   return uids;
 }
 
 std::optional<std::string> Network::address_of(const std::string& pod_uid) const {
+  std::lock_guard lock(mutex_);
   auto found = addresses_.find(pod_uid);
   if (found == addresses_.end()) return std::nullopt;
   return address_text(found->second);
 }
 
-Result<uint32_t> Network::reserve(const std::string& pod_uid) {
-  if (auto found = addresses_.find(pod_uid); found != addresses_.end()) return found->second;
+Result<Network::Reserved> Network::reserve(const std::string& pod_uid) {
+  std::lock_guard lock(mutex_);
+  if (auto found = addresses_.find(pod_uid); found != addresses_.end()) return Reserved{found->second, false};
   std::set<uint32_t> taken;
   for (const auto& [uid, address] : addresses_) taken.insert(address);
   std::optional<uint32_t> address = pick_address(subnet_, taken, last_);
@@ -217,7 +220,16 @@ Result<uint32_t> Network::reserve(const std::string& pod_uid) {
   if (!written.ok()) return written.error();
   addresses_[pod_uid] = *address;
   last_ = *address;
-  return *address;
+  return Reserved{*address, true};
+}
+
+// The other end of a pair of that name may be in a namespace that is no more.
+Result<Done> Network::add_pair(uint32_t address, int pod_ns) {
+  std::lock_guard lock(mutex_);
+  std::string name = pair_name(options_.plane, subnet_, address);
+  if (links_.add_pair(name, bridge_index_, kPodDevice, pod_ns).ok()) return Done{};
+  if (Result<Done> removed = links_.remove(name); !removed.ok()) return removed;
+  return links_.add_pair(name, bridge_index_, kPodDevice, pod_ns);
 }
 
 // Inside the pod: its device gets the address, the gateway is the bridge.
@@ -236,22 +248,21 @@ Result<Done> Network::wire(uint32_t address, int pod_ns) {
 }
 
 Result<std::string> Network::attach(const std::string& pod_uid, const fs::path& network_ns) {
-  Result<uint32_t> address = reserve(pod_uid);
-  if (!address.ok()) return address.error();
+  Result<Reserved> reserved = reserve(pod_uid);
+  if (!reserved.ok()) return reserved.error();
   Fd ns(::open(network_ns.c_str(), O_RDONLY | O_CLOEXEC));
   if (!ns.valid()) return error_of(errno, "open", network_ns.string());
-  if (!wire(*address, ns.get()).ok()) {
-    std::string name = pair_name(options_.plane, subnet_, *address);
-    // The other end may be in a namespace that is no more.
-    if (Result<Done> removed = links_.remove(name); !removed.ok()) return removed.error();
-    Result<Done> added = links_.add_pair(name, bridge_index_, kPodDevice, ns.get());
-    if (!added.ok()) return added.error();
-    if (Result<Done> wired = wire(*address, ns.get()); !wired.ok()) return wired.error();
+  // An earlier try, or an earlier life, may have made the pair.
+  bool is_wired = !reserved->is_new && wire(reserved->address, ns.get()).ok();
+  if (!is_wired) {
+    if (Result<Done> added = add_pair(reserved->address, ns.get()); !added.ok()) return added.error();
+    if (Result<Done> wired = wire(reserved->address, ns.get()); !wired.ok()) return wired.error();
   }
-  return address_text(*address);
+  return address_text(reserved->address);
 }
 
 Result<Done> Network::detach(const std::string& pod_uid) {
+  std::lock_guard lock(mutex_);
   auto found = addresses_.find(pod_uid);
   if (found == addresses_.end()) return Done{};
   Result<Done> removed = links_.remove(pair_name(options_.plane, subnet_, found->second));

@@ -1,5 +1,6 @@
 // Network: the private network of a plane's pods: a bridge with an address of its own, and
-// for each pod a pair of devices and an address that no other pod has. Resource; one thread.
+// for each pod a pair of devices and an address that no other pod has. Resource; thread-safe, where
+// no two calls for the same pod meet.
 //
 // Who has which address is on disk (one file per address, named after it, holding the pod's
 // uid), so a plane that comes back knows it. What an earlier life left half made is removed
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,7 +56,12 @@ class Network {
   Result<Done> choose_subnet();
   Result<Done> make_bridge();
   void remove_leftovers();
-  Result<uint32_t> reserve(const std::string& pod_uid);
+  struct Reserved {
+    uint32_t address = 0;
+    bool is_new = false;
+  };
+  Result<Reserved> reserve(const std::string& pod_uid);
+  Result<Done> add_pair(uint32_t address, int pod_ns);
   Result<Done> wire(uint32_t address, int pod_ns);
   // The rules for the outside and for machines whose packet filter looks at bridges.
   std::vector<std::vector<std::string>> filter_rules() const;
@@ -68,7 +75,8 @@ class Network {
   LinkSocket links_;
   Subnet subnet_;
   int bridge_index_ = 0;
-  // State.
+  // State, guarded by mutex_, as is the use of links_.
+  mutable std::mutex mutex_;
   std::map<std::string, uint32_t> addresses_;  // by pod uid
   uint32_t last_ = 0;
 };

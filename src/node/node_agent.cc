@@ -68,6 +68,11 @@ void Node::Agent::stop(bool keep_pods) {
   thread_ = {};
 }
 
+bool Node::Agent::is_stopping() {
+  std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
 bool Node::Agent::post(std::function<void()> task) {
   {
     std::lock_guard lock(mutex_);
@@ -81,19 +86,19 @@ bool Node::Agent::post(std::function<void()> task) {
 
 void Node::Agent::run() {
   constexpr int kWriters = 8;
+  constexpr int kMakers = 8;
   constexpr size_t kWaitingMax = 100'000;
   constexpr size_t kEventsWaitingMax = 5'000;
   writes_ = std::make_unique<WorkPool>(kWriters, kWaitingMax);
   events_ = std::make_unique<WorkPool>(1, kEventsWaitingMax);
+  makers_ = std::make_unique<WorkPool>(kMakers, kWaitingMax);
   for (;;) {
     turn();
-    {
-      std::lock_guard lock(mutex_);
-      if (stopping_) break;
-    }
+    if (is_stopping()) break;
     wait(next_wake());
   }
   for (Follow& stream : streams_) stream.open.reset();
+  makers_.reset();
   writes_.reset();
   events_.reset();
   std::deque<std::function<void()>> unanswered;
@@ -103,11 +108,7 @@ void Node::Agent::run() {
     unanswered.swap(tasks_);
     if (keep_pods_) return;
   }
-  // All at once first: then none is waited for alone.
-  for (const ContainerStatus& status : runtime_.list()) {
-    if (status.phase == ContainerPhase::kRunning) (void)runtime_.signal(status.id, SIGKILL).ok();
-  }
-  for (const std::string& uid : runtime_.pods()) (void)runtime_.destroy(uid).ok();
+  end_all();
 }
 
 void Node::Agent::turn() {
@@ -144,8 +145,9 @@ std::optional<Time> Node::Agent::next_wake() const {
   for (const Follow& stream : streams_) keep_earlier(wake, stream.watcher.next_ask());
   keep_earlier(wake, checks_.deadline());
   for (const auto& [uid, entry] : entries_) {
+    if (entry.busy) continue;
     keep_earlier(wake, entry.wake);
-    if (entry.dirty) wake = Time{};
+    if (entry.dirty && !gone_.contains(uid)) wake = Time{};
   }
   return wake;
 }

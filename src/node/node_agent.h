@@ -66,7 +66,9 @@ class Node::Agent {
     std::map<ContainerId, std::string> last_words;
     bool dirty = true;
     std::optional<Time> wake;
-    bool finished = false;  // the runtime holds nothing of it any more
+    bool busy = false;                  // the runtime prepares it or takes it away, on another thread
+    bool finished = false;              // the runtime holds nothing of it any more
+    std::optional<Time> destroy_after;  // it could not be taken away: when that is tried again
     bool admitted = false;
     Requests requests;   // once admitted
     uint64_t hosts = 0;  // digest of the names last told to the runtime
@@ -85,6 +87,7 @@ class Node::Agent {
   };
 
   void run();
+  bool is_stopping();
   void turn();
   void wait(std::optional<Time> until);
   std::optional<Time> next_wake() const;
@@ -95,29 +98,35 @@ class Node::Agent {
   void take_in(size_t stream, const std::vector<client::Output>& outputs, Time now);
   void see_pod(const Object& before, const Object& after);
 
-  // Pods (node_pods.cc).
-  void adopt();
+  // Pods: decided about, and told to the server (node_pods.cc).
   void step_pods(Time now);
   void step(const std::string& uid, Entry& entry, Time now);
   void admit(Entry& entry, Time now);
   PodView view_of(Entry& entry, const std::vector<ContainerStatus>& containers, Time now);
   void read_last_words(Entry& entry, const ContainerStatus& status);
   void carry_out(Entry& entry, const Action& action, Time now);
-  void prepare(Entry& entry, Time now);
+  bool write_status(Entry& entry, json::object status);
+  void on_written(const std::string& uid, const Result<client::Object>& written);
+  void remove_object(const Entry& entry);
+  void tell_hosts();
+  void tell(const Entry& entry, const PodEvent& event, Time now);
+  void refresh_pod(Entry& entry, const Object& pod);
+  std::vector<ContainerStatus> containers_of_pod(const std::string& uid) const;
+
+  // Pods: made and taken away (node_pods_making.cc).
+  void adopt();
+  void prepare(Entry& entry);
+  void on_prepared(const std::string& uid, const Result<std::string>& ip);
+  Result<Done> set_up_volumes(const std::string& uid, Entry& entry);
   void start_container(Entry& entry, const StartContainer& what, Time now);
   Result<ContainerPlan> plan_start(Entry& entry, const StartContainer& what, std::string& reason);
   Result<Around> around_of(const Entry& entry);
   Result<Done> bind_claims(const Entry& entry);
-  bool write_status(Entry& entry, json::object status);
-  void on_written(const std::string& uid, const Result<client::Object>& written);
-  void remove_object(const Entry& entry);
   void finish(const std::string& uid, Entry& entry);
-  void drop(const std::string& uid);
-  void tell_hosts();
-  void tell(const Entry& entry, const PodEvent& event, Time now);
-  void refresh_pod(Entry& entry, const Object& pod);
-  void look_again(const std::string& uid);
-  std::vector<ContainerStatus> containers_of_pod(const std::string& uid) const;
+  void on_destroyed(const std::string& uid, bool is_gone);
+  void drop(const std::string& uid, Time now);
+  // Ends whatever the runtime has.
+  void end_all();
 
   // What is looked at now and then (node_upkeep.cc).
   void keep_up(Time now);
@@ -163,6 +172,7 @@ class Node::Agent {
   // While the node runs: calls that wait for the server wait together.
   std::unique_ptr<WorkPool> writes_;
   std::unique_ptr<WorkPool> events_;
+  std::unique_ptr<WorkPool> makers_;  // of pods: the kernel lets them wait most of the time
 };
 
 template <typename T>

@@ -30,6 +30,7 @@ class Recorded final : public Runtime {
   }
   Result<Done> start(const ContainerPlan& plan) override { return inner_.start(plan); }
   std::vector<ContainerStatus> list() override { return inner_.list(); }
+  std::vector<ContainerStatus> list(const std::string& uid) override { return inner_.list(uid); }
   int changes() const override { return inner_.changes(); }
   void drain_changes() override { inner_.drain_changes(); }
   Result<Done> signal(const ContainerId& id, int signal) override {
@@ -38,7 +39,10 @@ class Recorded final : public Runtime {
   }
   Result<Done> remove(const ContainerId& id) override { return inner_.remove(id); }
   Result<Done> destroy(const std::string& uid) override {
-    calls += "destroy ";
+    {
+      std::lock_guard lock(mutex_);
+      calls += "destroy ";
+    }
     return inner_.destroy(uid);
   }
   std::vector<std::string> pods() override { return inner_.pods(); }
@@ -51,6 +55,7 @@ class Recorded final : public Runtime {
   std::string calls;
 
  private:
+  std::mutex mutex_;
   ProcessRuntime inner_;
 };
 

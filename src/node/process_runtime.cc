@@ -182,6 +182,7 @@ Result<std::map<std::string, std::string>> ProcessRuntime::claim_ports(const Con
   std::string ns = namespace_of(plan.id.pod_uid);
   std::vector<std::string> keys;
   for (const std::string& address : addresses) keys.push_back(ns + "/" + address);
+  std::lock_guard lock(mutex_);
   Result<std::vector<int>> ports = ports_.claim(keys, plan.id.pod_uid, is_port_free);
   if (!ports.ok()) return ports.error();
   for (size_t i = 0; i < addresses.size(); ++i) {
@@ -237,20 +238,24 @@ Result<Done> ProcessRuntime::start(const ContainerPlan& plan) {
 }
 
 std::vector<ContainerStatus> ProcessRuntime::list() { return shims_.list(); }
+std::vector<ContainerStatus> ProcessRuntime::list(const std::string& pod_uid) { return shims_.list(pod_uid); }
 int ProcessRuntime::changes() const { return shims_.changes(); }
 void ProcessRuntime::drain_changes() { shims_.drain_changes(); }
 Result<Done> ProcessRuntime::signal(const ContainerId& id, int signal) { return shims_.signal(id, signal); }
 Result<Done> ProcessRuntime::remove(const ContainerId& id) { return shims_.remove(id); }
 
+Result<Done> ProcessRuntime::release_ports(const std::string& pod_uid) {
+  std::lock_guard lock(mutex_);
+  LocalPorts before = ports_;
+  ports_.release(pod_uid);
+  if (ports_ == before) return Done{};
+  return write_soon(options_.data_dir / "runtime" / "ports.json", ports_.to_text());
+}
+
 Result<Done> ProcessRuntime::destroy(const std::string& pod_uid) {
   Result<Done> done = shims_.destroy(pod_uid);
   if (!done.ok()) return done;
-  LocalPorts before = ports_;
-  ports_.release(pod_uid);
-  if (!(ports_ == before)) {
-    Result<Done> written = write_soon(options_.data_dir / "runtime" / "ports.json", ports_.to_text());
-    if (!written.ok()) return written;
-  }
+  if (Result<Done> released = release_ports(pod_uid); !released.ok()) return released;
   std::error_code error;
   std::filesystem::remove(options_.data_dir / "pods" / pod_uid / kProcessPodFile, error);
   return Done{};

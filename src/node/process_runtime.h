@@ -2,12 +2,13 @@
 // not to be had. Each has a session and a group of its own; what it leaves behind is ended
 // by its shim. Replicas share the machine's network, so every address in a TF_CONFIG is
 // given a port of its own on loopback (local_ports.h); everything that cannot be honoured
-// is said by cannot_honour(). Resource; one thread.
+// is said by cannot_honour(). Resource; threads as in runtime.h.
 #pragma once
 
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,7 @@ class ProcessRuntime final : public Runtime {
                          const std::map<std::string, std::string>& hosts) override;
   Result<Done> start(const ContainerPlan& plan) override;
   std::vector<ContainerStatus> list() override;
+  std::vector<ContainerStatus> list(const std::string& pod_uid) override;
   int changes() const override;
   void drain_changes() override;
   Result<Done> signal(const ContainerId& id, int signal) override;
@@ -52,13 +54,15 @@ class ProcessRuntime final : public Runtime {
  private:
   Result<ShimPlan> shim_plan(const ContainerPlan& plan);
   Result<std::map<std::string, std::string>> claim_ports(const ContainerPlan& plan);
+  Result<Done> release_ports(const std::string& pod_uid);
   std::string namespace_of(const std::string& pod_uid) const;
 
   // Fixed.
   ProcessRuntimeOptions options_;
   // State.
   Shims shims_;
-  LocalPorts ports_;
+  std::mutex mutex_;
+  LocalPorts ports_;  // guarded by mutex_
 };
 
 // A command beside a container that runs as a process, with the plan's environment, user

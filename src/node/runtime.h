@@ -6,7 +6,9 @@
 // its output to the log file and writes down how it ended, so a node that is killed and
 // comes back adopts what runs and learns every exit code (see shim.h).
 //
-// Used by one thread. Names: a pod is its uid, a container is (pod uid, name, attempt).
+// Used by one thread, but for prepare() and destroy(), which take long: any thread calls them, several
+// at a time for different pods, while nothing else is asked about those.
+// Names: a pod is its uid, a container is (pod uid, name, attempt).
 #pragma once
 
 #include <cstdint>
@@ -144,6 +146,7 @@ class Runtime {
   // Everything known, running or ended and not yet removed, of this node; also what an
   // earlier life of the node started.
   virtual std::vector<ContainerStatus> list() = 0;
+  virtual std::vector<ContainerStatus> list(const std::string& pod_uid) = 0;  // the same, of one pod
   // Readable when list() may have something new; the caller drains nothing.
   virtual int changes() const = 0;
   virtual void drain_changes() = 0;

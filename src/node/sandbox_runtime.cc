@@ -29,60 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSandboxPodFile = "pod.json";
-constexpr const char* kWholeFile = "whole";  // there once everything else of the pod is
 constexpr size_t kSocketPathMax = 107;
 constexpr int kStartPatienceMs = 500;
-
-json::object to_json(const PodPlan& pod) {
-  json::object sysctls;
-  for (const auto& [name, value] : pod.sysctls) sysctls[kube::jview(name)] = value;
-  return {{"uid", pod.uid},           {"namespace", pod.ns}, {"name", pod.name},
-          {"hostname", pod.hostname}, {"sysctls", sysctls},  {"hostNetwork", pod.host_network}};
-}
-
-PodPlan pod_from(const json::object& from) {
-  PodPlan pod;
-  pod.uid = kube::text_at(from, {"uid"});
-  pod.ns = kube::text_at(from, {"namespace"});
-  pod.name = kube::text_at(from, {"name"});
-  pod.hostname = kube::text_at(from, {"hostname"});
-  pod.host_network = kube::bool_at(from, {"hostNetwork"}).value_or(false);
-  const json::object* sysctls = kube::object_at(from, {"sysctls"});
-  for (const auto& [name, value] : sysctls == nullptr ? json::object() : *sysctls) {
-    if (value.is_string()) pod.sysctls[std::string(kube::view(name))] = kube::view(value.get_string());
-  }
-  return pod;
-}
-
-// The address under which others reach this machine: that of the way out. Nothing is sent.
-std::string host_address() {
-  Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(9);
-  address.sin_addr.s_addr = htonl(0xc0000201);  // 192.0.2.1, a documentation address
-  socklen_t size = sizeof address;
-  std::array<char, INET_ADDRSTRLEN> text{};
-  if (!fd.valid() || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
-      ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) == nullptr) {
-    return "127.0.0.1";
-  }
-  return text.data();
-}
-
-// In place: the file is mounted in containers, which would not see another one.
-Result<Done> write_in_place(const fs::path& file, std::string_view text) {
-  Fd fd(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-  if (!fd.valid()) return error_of(errno, "open", file.string());
-  ::fchmod(fd.get(), 0644);  // whatever the mask: every user of the container reads it
-  if (::pwrite(fd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
-      ::ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0) {
-    return error_of(errno, "write", file.string());
-  }
-  return Done{};
-}
 
 int cap_last() {
   int last = 40;
@@ -146,22 +94,6 @@ Result<Done> SandboxRuntime::begin() {
   return Done{};
 }
 
-void SandboxRuntime::load_pods() {
-  std::error_code failure;
-  for (fs::directory_iterator it(folder_ / "pods", failure), end; !failure && it != end;
-       it.increment(failure)) {
-    std::string uid = it->path().filename();
-    Pod pod;
-    pod.plan.uid = uid;
-    Result<std::string> text = read_whole(it->path() / kSandboxPodFile);
-    boost::system::error_code bad;
-    json::value value = text.ok() ? json::parse(kube::jview(*text), bad) : json::value();
-    if (value.is_object()) pod.plan = pod_from(value.get_object());
-    pod.ip = pod.plan.host_network ? host_address() : network_->address_of(uid).value_or("");
-    pods_[uid] = std::move(pod);
-  }
-}
-
 SandboxRuntime::~SandboxRuntime() {
   if (!pods_.empty()) return;
   // What stays is found again by the next life.
@@ -218,52 +150,6 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
     }
   }
   return words;
-}
-
-Result<Done> SandboxRuntime::make_pod_files(const PodPlan& pod, const std::string& ip) {
-  fs::path folder = pod_folder(pod.uid);
-  bool outside = pod.host_network || options_.outside;
-  Result<std::string> resolv = read_whole("/run/systemd/resolve/resolv.conf");
-  if (!resolv.ok() || pod.host_network) resolv = read_whole("/etc/resolv.conf");
-  std::string resolv_conf =
-      pod.host_network ? resolv.ok() ? *resolv : "" : resolv_text(resolv.ok() ? *resolv : "", outside);
-  Result<Done> written = write_in_place(folder / "resolv.conf", resolv_conf);
-  if (written.ok()) written = write_in_place(folder / "hostname", pod.hostname + "\n");
-  if (written.ok() && !fs::exists(folder / "hosts")) {
-    written = write_in_place(folder / "hosts", hosts_text(pod.hostname, ip, {}));
-  }
-  if (written.ok()) written = mount_memory(folder / "shm", kShmBytesDefault);
-  return written;
-}
-
-Result<std::string> SandboxRuntime::prepare(const PodPlan& pod) {
-  if (auto found = pods_.find(pod.uid); found != pods_.end() && !found->second.ip.empty()) {
-    NamespaceFiles files = namespace_files(pod_folder(pod.uid) / "ns");
-    if (is_namespace(files.ipc) && fs::exists(pod_folder(pod.uid) / kWholeFile)) return found->second.ip;
-  }
-  fs::path folder = pod_folder(pod.uid);
-  if (Result<Done> made = make_folders(folder); !made.ok()) return made.error();
-  Result<Done> noted = write_soon(folder / kSandboxPodFile, json::serialize(to_json(pod)));
-  if (!noted.ok()) return noted.error();
-  Pod& kept = pods_[pod.uid];
-  kept.plan = pod;
-  Result<Done> made = make_namespaces(folder / "ns", pod.hostname, !pod.host_network);
-  if (!made.ok()) return made.error();
-  Result<std::string> ip = host_address();
-  if (!pod.host_network) ip = network_->attach(pod.uid, namespace_files(folder / "ns").network);
-  if (!ip.ok()) return ip.error();
-  if (Result<Done> files = make_pod_files(pod, *ip); !files.ok()) return files.error();
-  if (Result<Done> whole = write_soon(folder / kWholeFile, ""); !whole.ok()) return whole.error();
-  kept.ip = *ip;
-  return *ip;
-}
-
-Result<Done> SandboxRuntime::set_hosts(const std::string& uid,
-                                       const std::map<std::string, std::string>& hosts) {
-  auto found = pods_.find(uid);
-  if (found == pods_.end()) return Error{ErrorKind::kNotFound, fmt::format("pod {} is not here", uid)};
-  const Pod& pod = found->second;
-  return write_in_place(pod_folder(uid) / "hosts", hosts_text(pod.plan.hostname, pod.ip, hosts));
 }
 
 std::vector<HostLayer> SandboxRuntime::host_layers(const ContainerId& id) const {
@@ -388,8 +274,8 @@ ShimPlan SandboxRuntime::shim_plan(const ContainerPlan& plan) const {
 
 Result<Done> SandboxRuntime::start(const ContainerPlan& plan) {
   if (shims_.find(plan.id)) return Done{};
-  auto pod = pods_.find(plan.id.pod_uid);
-  if (pod == pods_.end() || pod->second.ip.empty()) {
+  std::optional<Pod> pod = find_pod(plan.id.pod_uid);
+  if (!pod || pod->ip.empty()) {
     return Error{ErrorKind::kConflict, fmt::format("pod {} has not been prepared", plan.id.pod_uid)};
   }
   if (plan.tty && console(plan.id).string().size() > kSocketPathMax) {
@@ -400,12 +286,18 @@ Result<Done> SandboxRuntime::start(const ContainerPlan& plan) {
   if (fs::exists(bundle(plan.id))) {
     if (Result<Done> cleared = clear(plan.id); !cleared.ok()) return cleared;
   }
-  if (Result<Done> made = make_bundle(pod->second, plan); !made.ok()) return made;
+  if (Result<Done> made = make_bundle(*pod, plan); !made.ok()) return made;
   return shims_.start(plan.id, shim_plan(plan));
 }
 
-std::vector<ContainerStatus> SandboxRuntime::list() {
-  std::vector<ContainerStatus> all = shims_.list();
+std::vector<ContainerStatus> SandboxRuntime::list() { return judged(shims_.list()); }
+
+std::vector<ContainerStatus> SandboxRuntime::list(const std::string& pod_uid) {
+  return judged(shims_.list(pod_uid));
+}
+
+// How those that ended did, with what only a sandbox knows.
+std::vector<ContainerStatus> SandboxRuntime::judged(std::vector<ContainerStatus> all) {
   for (ContainerStatus& status : all) {
     if (status.phase != ContainerPhase::kExited) continue;
     if (status.exit_code == 128 && !status.message.empty()) {
@@ -413,6 +305,7 @@ std::vector<ContainerStatus> SandboxRuntime::list() {
       status.exit_code = verdict.exit_code;
       status.message = verdict.message;
     }
+    std::lock_guard lock(mutex_);
     auto [known, fresh] = oom_.try_emplace(status.id, false);
     if (fresh) known->second = cgroups_.oom_kills(cgroup_of(status.id)) > 0;
     status.oom_killed = known->second && status.exit_code != 0;
@@ -443,6 +336,7 @@ Result<Done> SandboxRuntime::clear(const ContainerId& id) {
     fs::remove_all(folder, failure);
     if (failure) return error_of(failure.value(), "remove", folder.string());
   }
+  std::lock_guard lock(mutex_);
   oom_.erase(id);
   return Done{};
 }
@@ -452,39 +346,6 @@ Result<Done> SandboxRuntime::remove(const ContainerId& id) {
   return clear(id);
 }
 
-Result<Done> SandboxRuntime::destroy(const std::string& uid) {
-  std::vector<ContainerStatus> known = shims_.list();
-  if (Result<Done> ended = shims_.destroy(uid); !ended.ok()) return ended;
-  for (const ContainerStatus& one : known) {
-    if (one.id.pod_uid == uid) ::unlink(console(one.id).c_str());
-  }
-  if (Result<Done> gone = cgroups_.destroy(cgroup_of(uid)); !gone.ok()) return gone;
-  fs::path folder = pod_folder(uid);
-  // Memory volumes lie with the pod's other volumes.
-  Result<Done> unmounted =
-      unmount_below({folder / "containers", folder / "shm", options_.data_dir / "pods" / uid});
-  if (!unmounted.ok()) return unmounted;
-  if (Result<Done> gone = network_->detach(uid); !gone.ok()) return gone;
-  if (Result<Done> gone = remove_namespaces(folder / "ns"); !gone.ok()) return gone;
-  std::error_code failure;
-  for (fs::directory_iterator it(folder_ / "runc", failure), end; !failure && it != end;
-       it.increment(failure)) {
-    if (it->path().filename().string().starts_with(uid + ".")) fs::remove_all(it->path(), failure);
-  }
-  fs::remove_all(folder_ / "memory" / uid, failure);
-  fs::remove_all(folder, failure);
-  if (failure) return error_of(failure.value(), "remove", folder.string());
-  std::erase_if(oom_, [&](const auto& entry) { return entry.first.pod_uid == uid; });
-  pods_.erase(uid);
-  return Done{};
-}
-
-std::vector<std::string> SandboxRuntime::pods() {
-  std::vector<std::string> uids;
-  for (const auto& [uid, pod] : pods_) uids.push_back(uid);
-  return uids;
-}
-
 Result<std::unique_ptr<ExecProcess>> SandboxRuntime::exec(const ContainerId& id, const ExecPlan& plan) {
   std::optional<ContainerStatus> status = shims_.find(id);
   if (!status || status->phase != ContainerPhase::kRunning) {
@@ -492,14 +353,6 @@ Result<std::unique_ptr<ExecProcess>> SandboxRuntime::exec(const ContainerId& id,
   }
   if (plan.argv.empty()) return shims_.attach(id, plan);
   return sandbox_exec(options_.support.runtime, folder_ / "runc", bundle(id), id, plan);
-}
-
-Result<Fd> SandboxRuntime::connect(const std::string& uid, int port) {
-  auto found = pods_.find(uid);
-  if (found == pods_.end()) return Error{ErrorKind::kNotFound, fmt::format("pod {} is not here", uid)};
-  const Pod& pod = found->second;
-  fs::path network = pod.plan.host_network ? fs::path() : namespace_files(pod_folder(uid) / "ns").network;
-  return connect_in(network, pod.ip, port);
 }
 
 std::optional<Usage> SandboxRuntime::usage(const ContainerId& id) { return cgroups_.usage(cgroup_of(id)); }

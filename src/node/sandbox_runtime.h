@@ -4,12 +4,14 @@
 //
 // Everything is below <data_dir>/sandbox and /trainyard/<plane> of the control groups, and
 // destroy() takes all of it away. Two planes with different data folders do not meet.
-// Resource; one thread.
+// Resource; threads as in runtime.h.
 #pragma once
 
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +49,7 @@ class SandboxRuntime final : public Runtime {
                          const std::map<std::string, std::string>& hosts) override;
   Result<Done> start(const ContainerPlan& plan) override;
   std::vector<ContainerStatus> list() override;
+  std::vector<ContainerStatus> list(const std::string& pod_uid) override;
   int changes() const override;
   void drain_changes() override;
   Result<Done> signal(const ContainerId& id, int signal) override;
@@ -65,7 +68,10 @@ class SandboxRuntime final : public Runtime {
 
   SandboxRuntime(SandboxOptions options, std::unique_ptr<Network> network);
   Result<Done> begin();
+  // Pods (sandbox_pods.cc).
   void load_pods();
+  std::optional<Pod> find_pod(const std::string& uid) const;
+  void keep_pod(Pod pod);
   std::filesystem::path pod_folder(const std::string& uid) const;
   std::filesystem::path bundle(const ContainerId& id) const;
   std::filesystem::path layer(const ContainerId& id) const;
@@ -79,6 +85,7 @@ class SandboxRuntime final : public Runtime {
   Result<Done> make_root(const ContainerId& id, const std::optional<Image>& image, SandboxFacts& known);
   Result<Done> make_bundle(const Pod& pod, const ContainerPlan& plan);
   ShimPlan shim_plan(const ContainerPlan& plan) const;
+  std::vector<ContainerStatus> judged(std::vector<ContainerStatus> all);
   Result<Done> clear(const ContainerId& id);
 
   // Fixed.
@@ -90,6 +97,7 @@ class SandboxRuntime final : public Runtime {
   // State.
   std::unique_ptr<Network> network_;
   Shims shims_;
+  mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, Pod> pods_;
   std::map<ContainerId, bool> oom_;  // of ended containers
 };

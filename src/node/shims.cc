@@ -173,6 +173,7 @@ void Shims::refresh(Entry& entry) {
 }
 
 Result<Done> Shims::start(const ContainerId& id, const ShimPlan& plan) {
+  std::lock_guard lock(mutex_);
   reap_starters();
   if (entries_.contains(id)) return Done{};
   Entry entry;
@@ -213,7 +214,19 @@ void Shims::reap_starters() {
   std::erase_if(starters_, [](int pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
 }
 
+std::vector<ContainerStatus> Shims::list(const std::string& pod_uid) {
+  std::lock_guard lock(mutex_);
+  std::vector<ContainerStatus> found;
+  for (auto it = entries_.lower_bound({pod_uid, "", 0}); it != entries_.end(); ++it) {
+    if (it->first.pod_uid != pod_uid) break;
+    refresh(it->second);
+    found.push_back(it->second.status);
+  }
+  return found;
+}
+
 std::vector<ContainerStatus> Shims::list() {
+  std::lock_guard lock(mutex_);
   reap_starters();
   std::vector<ContainerStatus> all;
   for (auto& [id, entry] : entries_) {
@@ -224,6 +237,7 @@ std::vector<ContainerStatus> Shims::list() {
 }
 
 std::optional<ContainerStatus> Shims::find(const ContainerId& id) {
+  std::lock_guard lock(mutex_);
   auto found = entries_.find(id);
   if (found == entries_.end()) return std::nullopt;
   refresh(found->second);
@@ -231,6 +245,7 @@ std::optional<ContainerStatus> Shims::find(const ContainerId& id) {
 }
 
 void Shims::drain_changes() {
+  std::lock_guard lock(mutex_);
   reap_starters();
   for (auto& [id, entry] : entries_) refresh(entry);
 }
@@ -289,23 +304,21 @@ Result<std::unique_ptr<ExecProcess>> Shims::attach(const ContainerId& id, const 
 }
 
 Result<Done> Shims::remove(const ContainerId& id) {
-  auto found = entries_.find(id);
-  if (found == entries_.end()) return Done{};
-  refresh(found->second);
-  if (found->second.status.phase != ContainerPhase::kExited) {
+  std::optional<ContainerStatus> status = find(id);
+  if (!status) return Done{};
+  if (status->phase != ContainerPhase::kExited) {
     return Error{ErrorKind::kConflict, fmt::format("container {} still runs", id.container)};
   }
   std::error_code error;
-  std::filesystem::remove_all(found->second.folder, error);
-  entries_.erase(found);
+  std::filesystem::remove_all(folder(id), error);
+  std::lock_guard lock(mutex_);
+  entries_.erase(id);
   return Done{};
 }
 
 Result<Done> Shims::destroy(const std::string& pod_uid) {
   std::vector<ContainerId> ids;
-  for (auto& [id, entry] : entries_) {
-    if (id.pod_uid == pod_uid) ids.push_back(id);
-  }
+  for (const ContainerStatus& status : list(pod_uid)) ids.push_back(status.id);
   for (int waited = 0;; waited += 10) {
     bool running = false;
     for (const ContainerId& id : ids) {

@@ -1,5 +1,6 @@
 // Shims: the node's side of its shims. Starts one per container, finds those of an earlier
-// life of the node, tells when one ends. Both runtimes stand on it. Resource; one thread.
+// life of the node, tells when one ends. Both runtimes stand on it. Resource; thread-safe: calls
+// for different pods do not wait for one another longer than it takes to look something up.
 //
 // Everything known is on disk below `root`: <root>/<pod uid>/containers/<name>/<attempt>/.
 // A container whose folder holds a plan but that was never started (the node died in
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +39,7 @@ class Shims {
   // All that were started and not removed. A shim that died without a word counts as
   // ended with 137 and a message; whatever its container left running is killed first.
   std::vector<ContainerStatus> list();
+  std::vector<ContainerStatus> list(const std::string& pod_uid);  // the same, of one pod
   std::optional<ContainerStatus> find(const ContainerId& id);
   // Readable when list() may have something new.
   int changes() const;
@@ -65,8 +68,9 @@ class Shims {
 
   // Fixed.
   ShimsOptions options_;
-  // State.
   Fd epoll_;
+  // State, guarded by mutex_. What is private is called with it held.
+  std::mutex mutex_;
   std::map<ContainerId, Entry> entries_;
   std::vector<int> starters_;  // processes that became shims by leaving; to be reaped
 };

@@ -141,6 +141,19 @@ class Leftovers(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as server:
             self.assertTrue(self.traces.left(server.getsockname()[1])["port"])
 
+    @unittest.skipUnless(os.geteuid() == 0, "networks are made by root")
+    def test_a_network(self):
+        script = "ip link add eth0 type bridge && ip addr add 10.9.8.7/24 dev eth0 && ip link set eth0 up && echo && cat"
+        with subprocess.Popen(["unshare", "-n", "sh", "-c", script], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as other:
+            other.stdout.readline()
+            network = os.readlink(f"/proc/{other.pid}/ns/net")
+            # The kernel gave the number again, to another plane's pod; then to one that is ours still.
+            for seen, is_left in ({"10.1.1.1"}, False), ({"10.9.8.7"}, True), (set(), True):
+                self.traces.networks = {network: seen}
+                self.assertEqual(bool(self.traces.left_networks()), is_left, seen)
+            other.stdin.close()
+
     @unittest.skipUnless(os.geteuid() == 0, "mounts and devices are made by root")
     def test_mounts_and_devices(self):
         script = (f"mount -t tmpfs soak {self.folder} && ip link add tysoaktest type bridge && "

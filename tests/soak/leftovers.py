@@ -29,6 +29,25 @@ def is_zombie(pid):
     return not stat or stat.rpartition(b")")[2].split()[0] == b"Z"
 
 
+def addresses(pid):
+    """Those of the network that the process is in, loopback aside."""
+    found, last = set(), ""
+    for line in read(PROC / str(pid) / "net/fib_trie").decode().splitlines():
+        words = line.split()
+        if words[:1] == ["|--"]:
+            last = words[1]
+        elif words[1:] == ["host", "LOCAL"] and not last.startswith("127."):
+            found.add(last)
+    return found
+
+
+def planes_of(pid):
+    """Parts of its control groups that are one plane's alone."""
+    groups = read(PROC / str(pid) / "cgroup").decode().splitlines()
+    paths = [line.split(":", 2)[2] for line in groups]
+    return {path.split("/trainyard/", 1)[1].split("/")[0] for path in paths if "/trainyard/" in path}
+
+
 class Traces:
     """What was seen of a plane while it ran."""
 
@@ -36,7 +55,7 @@ class Traces:
         self.mark = mark.encode()
         self.folder = str(folder)
         self.processes_seen = 0
-        self.networks = set()   # of the form net:[4026532000]
+        self.networks = {}      # of the form net:[4026532000], with the addresses seen there
         self.names = set()      # parts of control groups that are the plane's alone
         self.own_network = link("/proc/self/ns/net")
 
@@ -57,11 +76,8 @@ class Traces:
             self.processes_seen += 1
             network = link(PROC / str(pid) / "ns/net")
             if network and network != self.own_network:
-                self.networks.add(network)
-            for line in read(PROC / str(pid) / "cgroup").decode().splitlines():
-                path = line.split(":", 2)[2]
-                if "/trainyard/" in path:
-                    self.names.add(path.split("/trainyard/", 1)[1].split("/")[0])
+                self.networks.setdefault(network, set()).update(addresses(pid))
+            self.names |= planes_of(pid)
 
     def left_cgroups(self):
         found = []
@@ -70,11 +86,22 @@ class Traces:
                 found += [os.path.join(root, one) for one in folders if one == name]
         return found
 
+    def is_others(self, network, pid):
+        """The kernel gives a number again: whether the one that this process is in is another plane's."""
+        here = addresses(pid)
+        if here and self.networks[network] and not here & self.networks[network]:
+            return True
+        return bool(planes_of(pid)) and not planes_of(pid) & self.names
+
     def left_networks(self):
-        held = {link(entry / "ns/net"): entry.name for entry in PROC.iterdir() if entry.name.isdigit()}
-        found = [f"{one} held by {held[one]}" for one in self.networks if one in held]
-        mounts = read("/proc/self/mountinfo").decode()
-        return found + [f"{one} is mounted" for one in self.networks if one in mounts]
+        found = []
+        for entry in PROC.iterdir():
+            network = link(entry / "ns/net") if entry.name.isdigit() else ""
+            if network in self.networks and not self.is_others(network, entry.name):
+                found.append(f"{network} held by {entry.name}")
+        # One that is mounted in the plane's folder is found whatever its number.
+        return found + [f"{line.split()[3]} is mounted" for line in read("/proc/self/mountinfo").decode().splitlines()
+                        if self.folder in line and "net:[" in line]
 
     def left_mounts(self):
         return [line.split()[4] for line in read("/proc/self/mountinfo").decode().splitlines()
