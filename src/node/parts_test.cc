@@ -7,6 +7,7 @@
 #include "node/devices.h"
 #include "node/hosts.h"
 #include "node/node_object.h"
+#include "node/sandbox_support.h"
 #include "node/shim_plan.h"
 #include "node/testing.h"
 
@@ -15,6 +16,14 @@ namespace {
 
 using testing::object;
 using testing::parse;
+
+TEST(SandboxSupport, APlainChrootIsNoMount) {
+  EXPECT_TRUE(has_root_mount("22 1 8:1 / / rw - ext4 /dev/sda rw\n30 22 0:5 / /proc rw - proc proc rw\n"));
+  EXPECT_TRUE(
+      has_root_mount("30 22 0:5 / /proc rw - proc proc rw\n31 22 8:1 /new / rw - ext4 /dev/sda rw\n"));
+  EXPECT_FALSE(has_root_mount("30 22 0:5 / /proc rw - proc proc rw\n"));
+  EXPECT_FALSE(has_root_mount(""));
+}
 
 TEST(HostsFor, AnswersLikeAClustersDns) {
   std::vector<NamedPod> pods{

@@ -40,6 +40,13 @@ class RunCases:
         self.assertEqual(status, 0, out + err)
         self.assertIn("with 1 restart", out)
 
+    def test_what_ends_at_once_is_heard(self):
+        role = shell_role(1, "echo no such data >&2; exit 1", restartPolicy="OnFailure")
+        status, out, err = self.run_job(tfjob("brief", {"Worker": role}, backoffLimit=1))
+        self.assertNotEqual(status, 0, out + err)
+        self.assertIn("worker-0 | no such data", out)
+        self.assertIn("worker-0 failed again and no restart is left", out)
+
     def test_secrets_and_configmaps_become_environment(self):
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"key": "hidden"}}
         config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"COLOR": "green"}}
