@@ -1,10 +1,11 @@
 // The load and the fake kubelet of bench/versus-training-operator: a plain client of the standard
-// library that makes jobs, lets their pods run and end, and tells how long each took.
+// library that makes jobs, lets their pods run and end, and prints as JSON how long each took.
 //
-//	load -kubeconfig-dir DIR alone N        N pods and N services, the API server's own limit
-//	load -kubeconfig-dir DIR jobs N R       N TFJobs of R replicas until all pods and services are there
-//	load -kubeconfig-dir DIR phase Running  every pod of the jobs runs, until every job does
-//	load -kubeconfig-dir DIR phase Succeeded  ... ends well, until every job has and its pods are gone
+//	load -folder DIR -ns NAME alone N          N pods and N services at 16 connections: the API server's own limit
+//	load -folder DIR -ns NAME jobs N R         N TFJobs of R replicas until all pods and services are there
+//	load -folder DIR -ns NAME finished N       N TFJobs that have succeeded already
+//	load -folder DIR -ns NAME phase Running    every pod runs, until every job does
+//	load -folder DIR -ns NAME phase Succeeded  every pod ends well, until every job has and its pods and services are gone
 package main
 
 import (
@@ -25,8 +26,8 @@ import (
 )
 
 type api struct {
-	server, token string
-	client        *http.Client
+	server, token, ns string
+	client            *http.Client
 }
 
 func must(err error) {
@@ -36,7 +37,7 @@ func must(err error) {
 	}
 }
 
-func connect(dir string) *api {
+func connect(dir, ns string) *api {
 	config, err := os.ReadFile(dir + "/kubeconfig")
 	must(err)
 	ca, err := os.ReadFile(dir + "/ca.crt")
@@ -49,7 +50,14 @@ func connect(dir string) *api {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 64,
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
 	return &api{regexp.MustCompile(`server: (\S+)`).FindStringSubmatch(string(config))[1],
-		strings.TrimSpace(string(token)), &http.Client{Transport: transport}}
+		strings.TrimSpace(string(token)), ns, &http.Client{Transport: transport}}
+}
+
+func (a *api) core(collection string) string { return "/api/v1/namespaces/" + a.ns + "/" + collection }
+func (a *api) tfjobs() string                { return "/apis/kubeflow.org/v1/namespaces/" + a.ns + "/tfjobs" }
+
+func (a *api) makeNamespace() {
+	a.do("POST", "/api/v1/namespaces", "application/json", object{"metadata": object{"name": a.ns}})
 }
 
 func (a *api) call(method, path, kind string, body any) (int, []byte) {
@@ -110,7 +118,7 @@ func (a *api) count(collection string) int {
 		Metadata struct{ RemainingItemCount int }
 		Items    []struct{ Metadata struct{ Name string } }
 	}
-	must(json.Unmarshal(a.do("GET", "/api/v1/namespaces/bench/"+collection+"?limit=1", "", nil), &list))
+	must(json.Unmarshal(a.do("GET", a.core(collection)+"?limit=1", "", nil), &list))
 	return len(list.Items) + list.Metadata.RemainingItemCount
 }
 
@@ -122,106 +130,160 @@ func until(what string, ready func() bool) {
 	}
 }
 
-func (a *api) alone(n int) {
-	a.do("POST", "/api/v1/namespaces", "application/json", object{"metadata": object{"name": "alone"}})
+func (a *api) alone(n int) object {
+	a.makeNamespace()
 	labels := object{"a": "b"}
 	begun := time.Now()
 	spread(n, 16, func(i int) {
 		name := fmt.Sprintf("alone-%d", i)
-		a.do("POST", "/api/v1/namespaces/alone/services", "application/json", object{"metadata": object{"name": name, "labels": labels},
+		a.do("POST", a.core("services"), "application/json", object{"metadata": object{"name": name, "labels": labels},
 			"spec": object{"clusterIP": "None", "selector": labels, "ports": []object{{"port": 2222, "name": "p"}}}})
-		a.do("POST", "/api/v1/namespaces/alone/pods", "application/json", object{"metadata": object{"name": name, "labels": labels},
+		a.do("POST", a.core("pods"), "application/json", object{"metadata": object{"name": name, "labels": labels},
 			"spec": object{"containers": []object{container()}, "restartPolicy": "Never"}})
 	})
-	fmt.Printf("alone %.1f s for %d objects at 16 connections\n", time.Since(begun).Seconds(), 2*n)
+	took := time.Since(begun).Seconds()
 	for _, kind := range []string{"pods", "services"} {
-		a.do("DELETE", "/api/v1/namespaces/alone/"+kind, "application/json", object{"gracePeriodSeconds": 0})
+		a.do("DELETE", a.core(kind), "application/json", object{"gracePeriodSeconds": 0})
 	}
+	return object{"seconds": took}
 }
 
-func (a *api) jobs(n, replicas int) {
-	a.do("POST", "/api/v1/namespaces", "application/json", object{"metadata": object{"name": "bench"}})
-	begun := time.Now()
-	role := func(count int) object {
-		return object{"replicas": count, "restartPolicy": "Never",
-			"template": object{"spec": object{"containers": []object{container()}}}}
+func job(name string, replicas int) object {
+	roles := object{"Chief": role(1)}
+	if replicas > 1 {
+		roles["Worker"] = role(replicas - 1)
 	}
+	return object{"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": object{"name": name},
+		"spec": object{"runPolicy": object{"cleanPodPolicy": "All"}, "tfReplicaSpecs": roles}}
+}
+
+func role(count int) object {
+	return object{"replicas": count, "restartPolicy": "Never",
+		"template": object{"spec": object{"containers": []object{container()}}}}
+}
+
+func (a *api) jobs(n, replicas int) object {
+	a.makeNamespace()
+	begun := time.Now()
 	go spread(n, 4, func(i int) {
-		a.do("POST", "/apis/kubeflow.org/v1/namespaces/bench/tfjobs", "application/json", object{"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
-			"metadata": object{"name": fmt.Sprintf("job-%d", i)},
-			"spec": object{"runPolicy": object{"cleanPodPolicy": "All"},
-				"tfReplicaSpecs": object{"Chief": role(1), "Worker": role(replicas - 1)}}})
+		a.do("POST", a.tfjobs(), "application/json", job(fmt.Sprintf("job-%d", i), replicas))
 	})
 	until("all pods and services are there", func() bool {
 		return a.count("pods") >= n*replicas && a.count("services") >= n*replicas
 	})
-	fmt.Printf("created %.1f s for %d jobs of %d\n", time.Since(begun).Seconds(), n, replicas)
+	return object{"seconds": time.Since(begun).Seconds()}
 }
 
-// How many jobs have a condition that is true.
-func (a *api) jobsThatAre(condition string) (int, int) {
+func (a *api) finished(n int) object {
+	a.makeNamespace()
+	begun := time.Now()
+	moment := begun.UTC().Format(time.RFC3339)
+	condition := func(kind string) object {
+		return object{"type": kind, "status": "True", "reason": "TFJob" + kind, "message": kind,
+			"lastUpdateTime": moment, "lastTransitionTime": moment}
+	}
+	status := object{"status": object{"startTime": moment, "completionTime": moment,
+		"conditions":      []object{condition("Created"), condition("Succeeded")},
+		"replicaStatuses": object{"Chief": object{"succeeded": 1}, "Worker": object{}}}}
+	spread(n, 16, func(i int) {
+		name := fmt.Sprintf("old-%d", i)
+		a.do("POST", a.tfjobs(), "application/json", job(name, 4))
+		a.do("PATCH", a.tfjobs()+"/"+name+"/status", "application/merge-patch+json", status)
+	})
+	return object{"seconds": time.Since(begun).Seconds()}
+}
+
+type tfjob struct {
+	Metadata struct{ Name, ResourceVersion string }
+	Status   struct {
+		Conditions []struct{ Type, Status string }
+	}
+}
+
+func (j *tfjob) is(condition string) bool {
+	for _, one := range j.Status.Conditions {
+		if one.Type == condition && one.Status == "True" {
+			return true
+		}
+	}
+	return false
+}
+
+// Waits until every job has a condition that is true. Lists once and watches from there.
+func (a *api) untilJobsAre(condition string) {
 	var list struct {
-		Items []struct {
-			Status struct {
-				Conditions []struct{ Type, Status string }
-			}
+		Metadata struct{ ResourceVersion string }
+		Items    []tfjob
+	}
+	must(json.Unmarshal(a.do("GET", a.tfjobs(), "", nil), &list))
+	missing := map[string]bool{}
+	for _, one := range list.Items {
+		if !one.is(condition) {
+			missing[one.Metadata.Name] = true
 		}
 	}
-	must(json.Unmarshal(a.do("GET", "/apis/kubeflow.org/v1/namespaces/bench/tfjobs?resourceVersion=0", "", nil), &list))
-	found := 0
-	for _, job := range list.Items {
-		for _, one := range job.Status.Conditions {
-			if one.Type == condition && one.Status == "True" {
-				found++
-			}
+	if len(missing) == 0 {
+		return
+	}
+	request, _ := http.NewRequest("GET", a.server+a.tfjobs()+"?watch=1&resourceVersion="+list.Metadata.ResourceVersion, nil)
+	request.Header.Set("Authorization", "Bearer "+a.token)
+	answer, err := a.client.Do(request)
+	must(err)
+	defer answer.Body.Close()
+	for events := json.NewDecoder(answer.Body); len(missing) > 0; {
+		var event struct{ Object tfjob }
+		must(events.Decode(&event))
+		if event.Object.is(condition) {
+			delete(missing, event.Object.Metadata.Name)
 		}
 	}
-	return found, len(list.Items)
 }
 
-func (a *api) phase(phase string) {
+func (a *api) phase(phase string) object {
 	var list struct {
 		Items []struct{ Metadata struct{ Name string } }
 	}
-	must(json.Unmarshal(a.do("GET", "/api/v1/namespaces/bench/pods?resourceVersion=0", "", nil), &list))
+	must(json.Unmarshal(a.do("GET", a.core("pods"), "", nil), &list))
 	state := object{"running": object{"startedAt": time.Now().UTC().Format(time.RFC3339)}}
 	if phase == "Succeeded" {
 		state = object{"terminated": object{"exitCode": 0, "reason": "Completed", "finishedAt": time.Now().UTC().Format(time.RFC3339)}}
 	}
 	begun := time.Now()
 	spread(len(list.Items), 8, func(i int) {
-		a.do("PATCH", "/api/v1/namespaces/bench/pods/"+list.Items[i].Metadata.Name+"/status", "application/merge-patch+json",
+		a.do("PATCH", a.core("pods")+"/"+list.Items[i].Metadata.Name+"/status", "application/merge-patch+json",
 			object{"status": object{"phase": phase, "containerStatuses": []object{{"name": "tensorflow", "image": "i", "imageID": "i",
 				"ready": phase == "Running", "restartCount": 0, "state": state}}}})
 	})
-	told := time.Since(begun)
-	until("every job is "+phase, func() bool {
-		found, all := a.jobsThatAre(phase)
-		return found == all
-	})
+	told := time.Since(begun).Seconds()
+	a.untilJobsAre(phase)
 	if phase == "Succeeded" {
 		until("pods and services are gone", func() bool { return a.count("pods") == 0 && a.count("services") == 0 })
 	}
-	fmt.Printf("%s %.1f s (the kubelet took %.1f s to tell)\n", strings.ToLower(phase), time.Since(begun).Seconds(), told.Seconds())
+	return object{"seconds": time.Since(begun).Seconds(), "kubelet": told}
 }
 
 func main() {
-	dir := flag.String("kubeconfig-dir", "", "the folder of tools/real-components-up")
+	folder := flag.String("folder", "", "the folder of tools/real-components-up")
+	ns := flag.String("ns", "bench", "the namespace")
 	flag.Parse()
-	a := connect(*dir)
+	a := connect(*folder, *ns)
 	number := func(at int) int {
 		n, err := strconv.Atoi(flag.Arg(at))
 		must(err)
 		return n
 	}
+	var told object
 	switch flag.Arg(0) {
 	case "alone":
-		a.alone(number(1))
+		told = a.alone(number(1))
 	case "jobs":
-		a.jobs(number(1), number(2))
+		told = a.jobs(number(1), number(2))
+	case "finished":
+		told = a.finished(number(1))
 	case "phase":
-		a.phase(flag.Arg(1))
+		told = a.phase(flag.Arg(1))
 	default:
 		must(fmt.Errorf("unknown command %q", flag.Arg(0)))
 	}
+	must(json.NewEncoder(os.Stdout).Encode(told))
 }

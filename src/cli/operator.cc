@@ -25,6 +25,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr Duration kGather{50};
+constexpr Duration kGatherBusy{2'000};
 constexpr Duration kLookEvery{60'000};
 constexpr Duration kEventsPatience{5'000};
 
@@ -153,6 +154,7 @@ void Run::make_operator() {
   std::string kubeflow_ns = environment_value("KUBEFLOW_NAMESPACE");
   if (options.namespaces.empty() && !kubeflow_ns.empty()) options.namespaces = {kubeflow_ns};
   options.gather = kGather;
+  options.gather_busy = kGatherBusy;
   options.elects_leader = command_.leader_elect;
   options.identity = command_.identity.empty() ? service_identity() : command_.identity;
   options.lease_name = command_.lease_name;

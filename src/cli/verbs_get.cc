@@ -129,7 +129,8 @@ int watch_jobs(const GetJobs& verb, const WhatToGet& what, const std::vector<Fou
     if (!changed.ok()) return complain(console, changed.error());
     if (!*changed) return kFine;
     for (size_t k = 0; k < kinds.size(); ++k) {
-      for (const auto& [key, object] : follow.cache(2 * k).all()) {
+      for (const auto& [key, packed] : follow.cache(2 * k).all()) {
+        client::Object object = packed.object();
         FoundJob job{kinds[k], object};
         if (!names.empty() && !names.contains(job.title())) continue;
         std::vector<client::Object> pods = follow.cache(2 * k + 1).owned_by(kube::uid_of(*object));

@@ -31,7 +31,7 @@ std::vector<Changed> Cache::apply(const Output& output, Time now) {
                         },
                         [&](const Apply& apply) {
                           if (incoming_) {
-                            incoming_->push_back(apply.object);
+                            incoming_->insert_or_assign(key_of(*apply.object), Packed(apply.object, form_));
                             return std::vector<Changed>{};
                           }
                           return as_list(put(apply.object, now));
@@ -53,19 +53,24 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   ObjectKey key = key_of(*object);
   auto found = objects_.find(key);
   // One that we do not have and that is not new was deleted since.
-  if (found == objects_.end() ? !is_new : kube::version_of(*found->second) >= version) return std::nullopt;
-  Object& place = objects_[key];
-  Changed changed{place, object};
+  if (found == objects_.end() ? !is_new : found->second.version() >= version) return std::nullopt;
+  if (found == objects_.end()) {
+    found = objects_.emplace(std::move(key), Packed(object, form_)).first;
+    set_owner(found->first, "", kube::controller_uid_of(*object));
+    return Changed{nullptr, object};
+  }
+  Object before = found->second.object();
+  std::string_view old_owner = kube::controller_uid_of(*before);
+  std::string_view owner = kube::controller_uid_of(*object);
   // Another object of the same name, or no longer its controller's: to the controller the
   // old one is gone, and how it ended counts.
-  bool is_another = place != nullptr && kube::uid_of(*place) != kube::uid_of(*object);
-  bool changed_hands =
-      place != nullptr && !is_another && kube::controller_uid_of(*place) != kube::controller_uid_of(*object);
-  if (is_another || changed_hands) bury(place, now);
-  if (changed_hands) miss(place);
-  place = object;
-  index(key, changed.before, changed.after);
-  return changed;
+  bool is_another = kube::uid_of(*before) != kube::uid_of(*object);
+  bool changed_hands = !is_another && old_owner != owner;
+  if (is_another || changed_hands) bury(before, now);
+  if (changed_hands) miss(before);
+  found->second = Packed(object, form_);
+  set_owner(found->first, old_owner, owner);
+  return Changed{std::move(before), object};
 }
 
 std::optional<Changed> Cache::drop(const Object& last, Time now) {
@@ -73,11 +78,11 @@ std::optional<Changed> Cache::drop(const Object& last, Time now) {
   bool is_new = version > revision_;
   revision_ = std::max(revision_, version);
   auto found = objects_.find(key_of(*last));
-  if (found == objects_.end() ? !is_new : kube::version_of(*found->second) > version) return std::nullopt;
+  if (found == objects_.end() ? !is_new : found->second.version() > version) return std::nullopt;
   bury(last, now);
   miss(last);
   if (found != objects_.end()) {
-    index(found->first, found->second, nullptr);
+    set_owner(found->first, kube::controller_uid_of(*found->second.object()), "");
     objects_.erase(found);
   }
   return Changed{last, nullptr};
@@ -85,8 +90,7 @@ std::optional<Changed> Cache::drop(const Object& last, Time now) {
 
 std::vector<Changed> Cache::swap_in(int64_t revision, Time now) {
   CHECK(incoming_.has_value());
-  std::map<ObjectKey, Object> fresh;
-  for (Object& object : *incoming_) fresh.insert_or_assign(key_of(*object), std::move(object));
+  std::map<ObjectKey, Packed> fresh = std::move(*incoming_);
   incoming_.reset();
   std::vector<Changed> changed;
   // A list that is older than what we have seen would take us back in time.
@@ -94,36 +98,39 @@ std::vector<Changed> Cache::swap_in(int64_t revision, Time now) {
   revision_ = std::max(revision_, revision);
   synced_ = true;
   ++lists_;
-  std::map<ObjectKey, Object> old = std::exchange(objects_, std::move(fresh));
+  std::map<ObjectKey, Packed> old = std::exchange(objects_, std::move(fresh));
   by_owner_.clear();
-  for (const auto& [key, object] : objects_) index(key, nullptr, object);
-  for (const auto& [key, object] : old) {
-    auto found = objects_.find(key);
-    bool same = found != objects_.end() && kube::uid_of(*found->second) == kube::uid_of(*object);
-    if (!same) bury(object, now);
-    if (found == objects_.end()) miss(object);
-    if (found == objects_.end()) changed.push_back({object, nullptr});
-  }
-  for (const auto& [key, object] : objects_) {
+  std::vector<Changed> news;
+  for (const auto& [key, packed] : objects_) {
+    Object object = packed.object();
+    set_owner(key, "", kube::controller_uid_of(*object));
     auto before = old.find(key);
-    if (before == old.end()) {
-      changed.push_back({nullptr, object});
-    } else if (kube::version_of(*before->second) != kube::version_of(*object)) {
-      changed.push_back({before->second, object});
-    }
+    Object last = before == old.end() ? nullptr : before->second.object();
+    if (last != nullptr && kube::uid_of(*last) != kube::uid_of(*object)) bury(last, now);
+    bool same = last != nullptr && before->second.version() == packed.version();
+    if (!same) news.push_back({std::move(last), std::move(object)});
   }
+  for (const auto& [key, packed] : old) {
+    if (objects_.contains(key)) continue;
+    Object last = packed.object();
+    bury(last, now);
+    miss(last);
+    changed.push_back({std::move(last), nullptr});
+  }
+  changed.insert(changed.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
   return changed;
 }
 
-void Cache::index(const ObjectKey& key, const Object& before, const Object& after) {
-  std::string_view old_owner = before == nullptr ? std::string_view{} : kube::controller_uid_of(*before);
-  std::string_view new_owner = after == nullptr ? std::string_view{} : kube::controller_uid_of(*after);
-  if (old_owner == new_owner) return;
-  if (auto found = by_owner_.find(old_owner); found != by_owner_.end()) {
-    found->second.erase(key);
+void Cache::set_owner(const ObjectKey& key, std::string_view before, std::string_view after) {
+  if (before == after) return;
+  auto is_less = [](const ObjectKey* a, const ObjectKey* b) { return *a < *b; };
+  if (auto found = by_owner_.find(before); found != by_owner_.end()) {
+    std::erase(found->second, &key);
     if (found->second.empty()) by_owner_.erase(found);
   }
-  if (!new_owner.empty()) by_owner_[std::string(new_owner)].insert(key);
+  if (after.empty()) return;
+  std::vector<const ObjectKey*>& keys = by_owner_[std::string(after)];
+  keys.insert(std::upper_bound(keys.begin(), keys.end(), &key, is_less), &key);
 }
 
 void Cache::bury(const Object& last, Time now) {
@@ -167,9 +174,13 @@ void Cache::drop_vanished_unless(const std::function<bool(std::string_view owner
   std::erase_if(vanished_, [&](const auto& entry) { return !is_needed(entry.first); });
 }
 
+bool Cache::contains(std::string_view ns, std::string_view name) const {
+  return objects_.contains(ObjectKey{std::string(ns), std::string(name)});
+}
+
 Object Cache::find(std::string_view ns, std::string_view name) const {
   auto found = objects_.find(ObjectKey{std::string(ns), std::string(name)});
-  return found == objects_.end() ? nullptr : found->second;
+  return found == objects_.end() ? nullptr : found->second.object();
 }
 
 std::vector<Object> Cache::owned_by(std::string_view uid) const {
@@ -177,7 +188,7 @@ std::vector<Object> Cache::owned_by(std::string_view uid) const {
   auto keys = by_owner_.find(uid);
   if (keys == by_owner_.end()) return owned;
   owned.reserve(keys->second.size());
-  for (const ObjectKey& key : keys->second) owned.push_back(objects_.at(key));
+  for (const ObjectKey* key : keys->second) owned.push_back(objects_.at(*key).object());
   return owned;
 }
 

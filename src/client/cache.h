@@ -1,6 +1,6 @@
 // Cache: what we have seen of one stream of objects, by namespace and name and by the
 // uid of the controller. It may lag behind the server; see barrier.h for what we wrote
-// ourselves. Value; pure.
+// ourselves. Value, moved but not copied; pure.
 //
 // A fresh list is gathered aside and swapped in at once, so a reader sees the old world
 // or the new one, never a half. The cache goes forward only: a list, an object or a
@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "client/client.h"
+#include "client/packed.h"
 #include "client/watcher.h"
 #include "kube/pod.h"
 
@@ -54,9 +55,16 @@ inline constexpr size_t kTombstonesMax = 100'000;
 
 class Cache {
  public:
+  Cache() = default;
+  // `form`: how objects lie here.
+  explicit Cache(Form form) : form_(form) {}
+  Cache(Cache&&) = default;
+  Cache& operator=(Cache&&) = default;
+
   // What changed for a reader; nothing between Init and InitDone.
   std::vector<Changed> apply(const Output& output, Time now);
 
+  bool contains(std::string_view ns, std::string_view name) const;
   // Null when it is not there.
   Object find(std::string_view ns, std::string_view name) const;
   // Those whose controller has this uid, by namespace and name.
@@ -65,7 +73,7 @@ class Cache {
   std::vector<Object> tombstones_of(std::string_view owner_uid) const;
   // What this controller lost without a deletion mark, as it was last, by name.
   std::vector<Object> vanished_of(std::string_view owner_uid) const;
-  const std::map<ObjectKey, Object>& all() const { return objects_; }
+  const std::map<ObjectKey, Packed>& all() const { return objects_; }
 
   // The outcome of these pods is recorded.
   void forget(std::string_view owner_uid, const std::vector<std::string>& pod_uids);
@@ -81,21 +89,24 @@ class Cache {
   int64_t revision() const { return revision_; }
   int lists() const { return lists_; }  // how many have been swapped in
   size_t tombstone_count() const { return tombstone_count_; }
+  // Whether there is a tombstone, or anything vanished.
+  bool has_remains() const { return tombstone_count_ > 0 || !vanished_.empty(); }
 
  private:
   std::optional<Changed> put(const Object& object, Time now);
   std::optional<Changed> drop(const Object& last, Time now);
   std::vector<Changed> swap_in(int64_t revision, Time now);
-  void index(const ObjectKey& key, const Object& before, const Object& after);
+  void set_owner(const ObjectKey& key, std::string_view before, std::string_view after);
   void bury(const Object& last, Time now);
   void miss(const Object& last);
 
-  std::map<ObjectKey, Object> objects_;
-  std::map<std::string, std::set<ObjectKey>, std::less<>> by_owner_;
+  Form form_ = Form::kDocument;
+  std::map<ObjectKey, Packed> objects_;
+  std::map<std::string, std::vector<const ObjectKey*>, std::less<>> by_owner_;  // keys of objects_, in order
   std::map<std::string, std::map<std::string, Tombstone>, std::less<>> tombstones_;  // owner uid, pod uid
   size_t tombstone_count_ = 0;
   std::map<std::string, std::map<ObjectKey, Object>, std::less<>> vanished_;  // by owner's uid
-  std::optional<std::vector<Object>> incoming_;
+  std::optional<std::map<ObjectKey, Packed>> incoming_;
   bool synced_ = false;
   int64_t revision_ = 0;  // the newest seen
   int lists_ = 0;

@@ -22,6 +22,10 @@ Object pod(std::string_view name, int64_t version, std::string_view uid, std::st
       {"status", json::object{{"phase", phase}}}});
 }
 
+// Whatever form objects lie in, a cache does the same.
+class CacheTest : public testing::TestWithParam<Form> {};
+INSTANTIATE_TEST_SUITE_P(Forms, CacheTest, testing::Values(Form::kDocument, Form::kText));
+
 std::string shown(const std::vector<Changed>& changes) {
   std::string text;
   for (const Changed& changed : changes) {
@@ -43,8 +47,8 @@ std::string listed(Cache& cache, std::vector<Object> objects, int64_t revision) 
   return shown(cache.apply(InitDone{revision}, kCachedAt));
 }
 
-TEST(CacheTest, AListIsSwappedInAtOnce) {
-  Cache cache;
+TEST_P(CacheTest, AListIsSwappedInAtOnce) {
+  Cache cache(GetParam());
   EXPECT_FALSE(cache.synced());
   EXPECT_EQ(listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub")}, 3), "new a; new b");
   EXPECT_TRUE(cache.synced());
@@ -56,14 +60,14 @@ TEST(CacheTest, AListIsSwappedInAtOnce) {
   EXPECT_EQ(cache.owned_by("owner").size(), 1u);
 }
 
-TEST(CacheTest, AListThatShowsNothingNewChangesNothing) {
-  Cache cache;
+TEST_P(CacheTest, AListThatShowsNothingNewChangesNothing) {
+  Cache cache(GetParam());
   listed(cache, {pod("a", 1, "ua")}, 3);
   EXPECT_EQ(listed(cache, {pod("a", 1, "ua")}, 9), "");
 }
 
-TEST(CacheTest, GoesForwardOnly) {
-  Cache cache;
+TEST_P(CacheTest, GoesForwardOnly) {
+  Cache cache(GetParam());
   listed(cache, {pod("a", 5, "ua")}, 6);
   EXPECT_EQ(shown(cache.apply(Apply{pod("a", 4, "ua")}, kCachedAt)), "");
   EXPECT_EQ(shown(cache.apply(Apply{pod("a", 7, "ua")}, kCachedAt)), "changed a");
@@ -79,8 +83,8 @@ TEST(CacheTest, GoesForwardOnly) {
   EXPECT_EQ(cache.lists(), lists);
 }
 
-TEST(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
-  Cache cache;
+TEST_P(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
+  Cache cache(GetParam());
   listed(cache, {pod("a", 1, "ua", "Succeeded"), pod("b", 2, "ub"), pod("c", 3, "uc", "Failed")}, 3);
   cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kCachedAt);
   cache.apply(Delete{pod("b", 5, "ub")}, kCachedAt);
@@ -97,8 +101,8 @@ TEST(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
   EXPECT_EQ(cache.tombstone_count(), 0u);
 }
 
-TEST(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks) {
-  Cache cache;
+TEST_P(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks) {
+  Cache cache(GetParam());
   listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub", "Succeeded"), pod("c", 3, "uc")}, 3);
   cache.apply(Delete{pod("a", 4, "ua")}, kCachedAt);
   cache.apply(Delete{pod("b", 5, "ub", "Succeeded")}, kCachedAt);
@@ -113,8 +117,8 @@ TEST(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks) 
   EXPECT_TRUE(cache.vanished_of("owner").empty());
 }
 
-TEST(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
-  Cache cache;
+TEST_P(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
+  Cache cache(GetParam());
   listed(cache, {pod("a", 1, "ua", "Succeeded")}, 1);
   json::object stripped = *pod("a", 2, "ua", "Succeeded");
   stripped["metadata"].get_object().erase("ownerReferences");
@@ -123,8 +127,8 @@ TEST(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
   EXPECT_TRUE(cache.vanished_of("owner").empty());
 }
 
-TEST(CacheTest, ASuccessorDoesNotHideHowItsPredecessorEnded) {
-  Cache cache;
+TEST_P(CacheTest, ASuccessorDoesNotHideHowItsPredecessorEnded) {
+  Cache cache(GetParam());
   listed(cache, {pod("a", 1, "old", "Succeeded")}, 1);
   EXPECT_EQ(shown(cache.apply(Apply{pod("a", 5, "new")}, kCachedAt)), "changed a");
   ASSERT_EQ(cache.tombstones_of("owner").size(), 1u);

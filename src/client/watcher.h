@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "client/client.h"
+#include "client/packed.h"
 #include "kube/request.h"
 
 namespace trainyard::client {
@@ -54,6 +55,7 @@ struct Stream {
   kube::LabelSelector labels;
   std::string ns;                                  // "" for all
   Object (*keep)(const Object& object) = nullptr;  // what of an object is given out; null: all
+  Form form = Form::kDocument;                     // how a cache of it holds objects
 };
 
 inline constexpr Duration kRetryFirst{500};

@@ -28,9 +28,9 @@ class Applier {
     Applied applied;
     state_current_ = plan_.state == seen_.state;
     for (size_t next = 0; next < plan_.steps.size() && !applied.error;) {
-      size_t alike = creates_from(next);
+      size_t alike = replicas_from(next);
       if (alike > 0) {
-        applied.error = make_together(next, next + alike);
+        applied.error = do_together(next, next + alike);
         next += alike;
       } else {
         applied.error = std::visit([&](const auto& each) { return take(each); }, plan_.steps[next]);
@@ -95,14 +95,6 @@ class Applier {
     return std::nullopt;
   }
 
-  Failure take(const model::DeletePod& step) {
-    return remove(kube::kPods, streams().pods, step.name, step.uid, NoteKind::kPodDeleted,
-                  NoteKind::kPodDeleteFailed);
-  }
-  Failure take(const model::DeleteService& step) {
-    return remove(kube::kServices, streams().services, step.name, step.uid, NoteKind::kServiceDeleted,
-                  NoteKind::kServiceDeleteFailed);
-  }
   Failure take(const model::DeleteCompanion& step) {
     return remove(resource_of(step.kind), companion_stream(step.kind), step.name, step.uid, std::nullopt,
                   NoteKind::kCompanionFailed);
@@ -152,23 +144,57 @@ class Applier {
 
   // ---- replicas, several at once -------------------------------------------------
 
-  // How many steps from here on create a replica's service, or its pod; 0: this one does not.
-  size_t creates_from(size_t first) const {
+  // How many steps from here on make or remove one thing of replicas, their services or their
+  // pods; 0: this one does not.
+  size_t replicas_from(size_t first) const {
     size_t kind = plan_.steps[first].index();
-    bool creates = std::holds_alternative<model::CreateService>(plan_.steps[first]) ||
-                   std::holds_alternative<model::CreatePod>(plan_.steps[first]);
+    bool together = is_at<model::CreateService>(first) || is_at<model::CreatePod>(first) ||
+                    is_at<model::DeleteService>(first) || is_at<model::DeletePod>(first);
     size_t end = first;
-    while (creates && end < plan_.steps.size() && plan_.steps[end].index() == kind) ++end;
+    while (together && end < plan_.steps.size() && plan_.steps[end].index() == kind) ++end;
     return end - first;
+  }
+  template <typename Step>
+  bool is_at(size_t step) const {
+    return std::holds_alternative<Step>(plan_.steps[step]);
   }
 
   // A few at first: where one is refused, a quota is spent, the others will be too.
-  Failure make_together(size_t first, size_t end) {
+  Failure do_together(size_t first, size_t end) {
     size_t round = kFirstRound;
     for (size_t next = first; next < end; next += round, round = std::min(round * 2, kRoundMax)) {
-      if (Failure failure = make_round(next, std::min(end, next + round))) return failure;
+      size_t last = std::min(end, next + round);
+      Failure failure;
+      if (is_at<model::DeletePod>(next)) {
+        failure = remove_round<model::DeletePod>(next, last, kube::kPods, streams().pods,
+                                                 NoteKind::kPodDeleted, NoteKind::kPodDeleteFailed);
+      } else if (is_at<model::DeleteService>(next)) {
+        failure =
+            remove_round<model::DeleteService>(next, last, kube::kServices, streams().services,
+                                               NoteKind::kServiceDeleted, NoteKind::kServiceDeleteFailed);
+      } else {
+        failure = make_round(next, last);
+      }
+      if (failure) return failure;
     }
     return std::nullopt;
+  }
+  template <typename Step>
+  Failure remove_round(size_t first, size_t end, const kube::Resource& resource, int stream, NoteKind done,
+                       NoteKind not_done) {
+    std::vector<Named> objects;
+    for (size_t i = first; i < end; ++i) {
+      const auto& step = std::get<Step>(plan_.steps[i]);
+      objects.push_back({step.name, step.uid});
+    }
+    std::vector<Result<bool>> removed = writer_.remove_all(resource, stream, objects);
+    Failure failure;
+    for (size_t i = 0; i < removed.size(); ++i) {  // one for all when none was sent
+      if (removed[i].ok() && *removed[i]) tell(about(done, objects[i].name));
+      if (removed[i].ok() || failure) continue;
+      failure = failed(removed[i].error(), about(not_done, objects[i].name));
+    }
+    return failure;
   }
   Failure make_round(size_t first, size_t end) {
     bool pods = std::holds_alternative<model::CreatePod>(plan_.steps[first]);
@@ -203,9 +229,11 @@ class Applier {
     note.attempt = pod.attempt;
     return c_.dialect.render_pod(seen_.spec, c_.settings, {pod.id, pod.attempt, &plan_.state});
   }
-  // Taken by make_together.
+  // Taken by do_together.
   Failure take(const model::CreateService&) { return CHECK(false), std::nullopt; }
   Failure take(const model::CreatePod&) { return CHECK(false), std::nullopt; }
+  Failure take(const model::DeleteService&) { return CHECK(false), std::nullopt; }
+  Failure take(const model::DeletePod&) { return CHECK(false), std::nullopt; }
 
   Failure take(const model::DeleteJob&) {
     if (Failure failure = writer_.remove_job())

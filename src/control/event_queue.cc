@@ -26,6 +26,10 @@ json::object reference_to(const json::object& about) {
           {"metadata", std::move(metadata)}};
 }
 
+// Under which reason words join others that wait: services are deleted with their pods.
+constexpr std::string_view kPodsDeleted = "SuccessfulDeletePod";
+constexpr std::string_view kServicesDeleted = "SuccessfulDeleteService";
+
 // Hands the last answer on: whether an Event that was not taken is worth another try.
 class Listening final : public client::Client {
  public:
@@ -70,9 +74,16 @@ EventQueue::~EventQueue() { stop(Duration{0}); }
 
 void EventQueue::tell(const json::object& about, std::string_view component, const dialect::EventText& text,
                       Time now) {
-  Kind kind = fmt::format("{}|{}|{}|{}|{}", kube::uid_of(about), component, text.warning, text.reason,
-                          options_.combine ? "" : text.message);
+  auto kind_for = [&](std::string_view reason) {
+    return fmt::format("{}|{}|{}|{}|{}", kube::uid_of(about), component, text.warning, reason,
+                       options_.combine ? "" : text.message);
+  };
+  Kind kind = kind_for(text.reason);
   std::lock_guard lock(mutex_);
+  if (options_.combine && text.reason == kServicesDeleted) {
+    Kind with_pods = kind_for(kPodsDeleted);
+    if (waiting_.contains(with_pods)) kind = std::move(with_pods);
+  }
   ++counts_.told;
   if (waiting_words_ >= options_.waiting_max || stopping_) {
     ++counts_.lost;

@@ -3,7 +3,8 @@
 //
 // What says the same about the same job becomes one Event with a count. What is alike (same
 // job, same reason) and waits at the same time becomes one Event that names them all, unless
-// each is asked for; so a job with many replicas costs a few Events, not hundreds. An Event
+// each is asked for; so a job with many replicas costs a few Events, not hundreds. Services that
+// go when their pods do are named beside them. An Event
 // that the server cannot take now is tried again; the line is bounded, and what finds it full
 // is counted as lost.
 #pragma once

@@ -60,6 +60,18 @@ EventQueueOptions quick() {
   return options;
 }
 
+TEST(EventQueue, ServicesGoWithTheirPods) {
+  Post post;
+  EventQueue queue(
+      post, [] { return kToldAt; }, quick());
+  queue.tell(job("a"), "us", {false, "SuccessfulDeletePod", "Deleted pod: a-0"}, kToldAt);
+  queue.tell(job("a"), "us", {false, "SuccessfulDeleteService", "Deleted service: a-0"}, kToldAt);
+  queue.tell(job("b"), "us", {false, "SuccessfulDeleteService", "Deleted service: b-0"}, kToldAt);
+  queue.stop(seconds(20));
+  EXPECT_EQ(post.lines(), (std::set<std::string>{"a SuccessfulDeletePod: Deleted pod: a-0, service: a-0",
+                                                 "b SuccessfulDeleteService: Deleted service: b-0"}));
+}
+
 TEST(EventQueue, WhatIsAlikeGoesOutTogether) {
   Post post;
   EventQueue queue(

@@ -13,8 +13,9 @@
 
 namespace trainyard::control {
 
-// Manifests kept at most; a lowered job holds a copy of its document.
-inline constexpr size_t kLoweredMax = 2'000;
+// Manifests kept at most: enough for the jobs that are looked at over and over. One takes as much
+// memory as all the pods and services of a small job.
+inline constexpr size_t kLoweredMax = 64;
 
 class Lowered {
  public:

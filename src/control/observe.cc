@@ -141,10 +141,11 @@ std::vector<CommandSeen> see_commands(const View& view, const dialect::Dialect& 
   const auto& all = view.cache(view.commands, spec.name_space).all();
   for (auto it = all.lower_bound({spec.name_space, ""}); it != all.end() && it->first.ns == spec.name_space;
        ++it) {
-    std::optional<dialect::CommandFor> command = dialect.see_command(*it->second);
+    client::Object object = it->second.object();
+    std::optional<dialect::CommandFor> command = dialect.see_command(*object);
     if (!command || command->job != spec.name) continue;
     if (!command->job_uid.empty() && command->job_uid != spec.uid) continue;
-    found.emplace_back(kube::creation_time_of(*it->second).value_or(Time{}), std::move(command->seen));
+    found.emplace_back(kube::creation_time_of(*object).value_or(Time{}), std::move(command->seen));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tie(a.first, a.second.name) < std::tie(b.first, b.second.name);

@@ -34,6 +34,8 @@ class Operator::Fence final : public client::Client {
   std::vector<Result<client::Reply>> send_all(const std::vector<kube::Request>& requests) override {
     size_t together = static_cast<size_t>(owner_.ports_.client.parallel_max());
     if (together <= 1 || requests.size() <= 1) return Client::send_all(requests);
+    bool leads = owner_.leads(owner_.ports_.clock());
+    if (requests.size() <= together && leads) return owner_.ports_.client.send_all(requests);
     std::vector<Result<client::Reply>> replies;
     for (size_t first = 0; first < requests.size(); first += together) {
       size_t end = std::min(requests.size(), first + together);
@@ -144,7 +146,7 @@ void Operator::take_in(int stream, const std::vector<client::Output>& outputs, T
 
 void Operator::wake(int dialect, std::string_view ns, std::string_view name, Time now) {
   int jobs = view_.in(view_.dialects[dialect].jobs, ns);
-  if (name.empty() || jobs < 0 || view_.caches[jobs].find(ns, name) == nullptr) return;
+  if (name.empty() || jobs < 0 || !view_.caches[jobs].contains(ns, name)) return;
   JobKey key{dialect, std::string(ns), std::string(name)};
   if (ports_.observer != nullptr && led_) due_since_.emplace(key, now);
   queue_.add(key, now);
@@ -153,7 +155,9 @@ void Operator::wake(int dialect, std::string_view ns, std::string_view name, Tim
 // Pods of a job change together: looking once at all of it saves passes and writes.
 Duration Operator::gathering(int place) const {
   for (const DialectStreams& streams : view_.dialects) {
-    if (place == streams.pods || place == streams.services) return options_.gather;
+    if (place != streams.pods && place != streams.services) continue;
+    bool busy = ports_.workers != nullptr && in_flight_ >= ports_.workers->threads();
+    return busy ? options_.gather_busy : options_.gather;
   }
   return Duration{0};
 }
@@ -428,9 +432,14 @@ void Operator::sweep_tombstones(Time now) {
 }
 
 void Operator::sweep(const DialectStreams& streams, const std::string& ns, Time now) {
-  std::set<std::string_view> jobs;
+  bool remains =
+      view_.cache(streams.pods, ns).has_remains() || view_.cache(streams.services, ns).has_remains();
+  if (!remains) return;
+  std::set<std::string, std::less<>> jobs;
   if (led_) {
-    for (const auto& [key, job] : view_.cache(streams.jobs, ns).all()) jobs.insert(kube::uid_of(*job));
+    for (const auto& [key, job] : view_.cache(streams.jobs, ns).all()) {
+      jobs.emplace(kube::uid_of(*job.object()));
+    }
   }
   for (int place : {streams.pods, streams.services}) {
     view_.cache(place, ns).drop_vanished_unless([&](std::string_view owner) { return jobs.contains(owner); });

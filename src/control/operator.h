@@ -48,6 +48,8 @@ struct OperatorOptions {
   std::vector<std::string> namespaces = {};  // none: all
   // How long changes of a job's pods and services are gathered before a pass looks at them.
   Duration gather{0};
+  // ... and while no worker is free: new jobs are begun before others are looked at again.
+  Duration gather_busy{0};
   // Leader election; without it we always lead.
   bool elects_leader = false;
   std::string identity = "trainyard";

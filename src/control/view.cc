@@ -18,11 +18,11 @@ constexpr std::array kGangSchedulers = {GangScheduler::kVolcano, GangScheduler::
                                         GangScheduler::kCoscheduling, GangScheduler::kT9k};
 
 int add_stream(View& view, const kube::Resource& resource, std::string_view selector,
-               client::Object (*keep)(const client::Object&) = nullptr) {
+               client::Object (*keep)(const client::Object&) = nullptr,
+               client::Form form = client::Form::kDocument) {
   Result<kube::LabelSelector> labels = kube::LabelSelector::parse(selector);
   CHECK(labels.ok());
-  view.streams.push_back({resource, *labels, "", keep});
-  view.caches.emplace_back();
+  view.streams.push_back({resource, *labels, "", keep, form});
   return static_cast<int>(view.streams.size()) - 1;
 }
 
@@ -82,7 +82,6 @@ void add_blocks(View& view, std::vector<std::string> namespaces) {
       view.streams.push_back(std::move(stream));
     }
   }
-  view.caches.resize(view.streams.size());
   view.namespaces = std::move(namespaces);
 }
 
@@ -96,9 +95,11 @@ View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube:
   };
   for (const dialect::Dialect& dialect : dialects) {
     DialectStreams streams;
-    streams.jobs = add_stream(view, dialect.resource, "", client::keep_all_but_managers);
-    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, client::keep_pod);
-    streams.services = add_stream(view, kube::kServices, dialect.pod_selector, client::keep_identity);
+    // All of these are many.
+    streams.jobs = add_stream(view, dialect.resource, "", client::keep_all_but_managers, client::Form::kText);
+    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, client::keep_pod, client::Form::kText);
+    streams.services =
+        add_stream(view, kube::kServices, dialect.pod_selector, client::keep_identity, client::Form::kText);
     view.dialects.push_back(streams);
   }
   for (GangScheduler scheduler : kGangSchedulers) {
@@ -114,6 +115,7 @@ View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube:
   if (wanted(kube::kTensorBoards)) view.tensorboards = add_stream(view, kube::kTensorBoards, "");
   if (wanted(kube::kVolcanoCommands)) view.commands = add_stream(view, kube::kVolcanoCommands, "");
   add_blocks(view, std::move(namespaces));
+  for (const client::Stream& stream : view.streams) view.caches.emplace_back(stream.form);
   return view;
 }
 

@@ -17,7 +17,8 @@ void Workers::stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  usual_.changed.notify_all();
+  urgent_.changed.notify_all();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
@@ -27,18 +28,18 @@ void Workers::put(Line& line, std::function<void()> work) {
   {
     std::lock_guard lock(mutex_);
     CHECK(!stopping_);
-    line.push_back(std::move(work));
+    line.work.push_back(std::move(work));
   }
-  changed_.notify_all();
+  line.changed.notify_one();
 }
 
 void Workers::serve(Line& line) {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopping_ || !line.empty(); });
-    if (line.empty()) return;
-    std::function<void()> work = std::move(line.front());
-    line.pop_front();
+    line.changed.wait(lock, [&] { return stopping_ || !line.work.empty(); });
+    if (line.work.empty()) return;
+    std::function<void()> work = std::move(line.work.front());
+    line.work.pop_front();
     lock.unlock();
     work();
     work = nullptr;  // what it holds goes before others are kept waiting

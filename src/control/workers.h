@@ -28,12 +28,14 @@ class Workers {
   void stop();
 
  private:
-  using Line = std::deque<std::function<void()>>;
+  struct Line {
+    std::deque<std::function<void()>> work;
+    std::condition_variable changed;
+  };
   void put(Line& line, std::function<void()> work);
   void serve(Line& line);
 
   std::mutex mutex_;
-  std::condition_variable changed_;
   Line usual_;
   Line urgent_;
   bool stopping_ = false;

@@ -328,19 +328,39 @@ bool Writer::still_there(const kube::Resource& resource, const std::string& name
 
 Result<bool> Writer::remove(const kube::Resource& resource, int stream, const std::string& name,
                             const std::string& uid) {
-  if (std::optional<Error> error = prove_fresh()) return *error;
-  kube::DeleteOptions options;
-  options.uid = uid;
-  ++writes_;
-  Result<Done> removed = client::remove(c_.client, resource, c_.key.ns, name, std::move(options));
-  if (!removed.ok()) {
-    ErrorKind kind = removed.error().kind;
-    if (kind != ErrorKind::kNotFound && kind != ErrorKind::kConflict) return removed.error();
-    // Gone, or another object by now: either way the one that was meant is no more.
-    if (kind == ErrorKind::kConflict && still_there(resource, name, uid)) return removed.error();
+  return remove_all(resource, stream, {{name, uid}}).front();
+}
+
+std::vector<Result<bool>> Writer::remove_all(const kube::Resource& resource, int stream,
+                                             const std::vector<Named>& objects) {
+  if (std::optional<Error> error = prove_fresh()) return {*error};
+  std::vector<kube::Request> requests;
+  requests.reserve(objects.size());
+  for (const Named& object : objects) {
+    kube::DeleteOptions options;
+    options.uid = object.uid;
+    requests.push_back({resource, c_.key.ns, kube::Delete{object.name, std::move(options)}});
   }
-  expect_gone(stream, name, uid);
-  return removed.ok();
+  writes_ += static_cast<int>(requests.size());
+  std::vector<Result<client::Reply>> replies = c_.client.send_all(requests);
+  CHECK(replies.size() == requests.size());
+  std::vector<Result<bool>> removed;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    removed.push_back(gone_or_there(resource, stream, objects[i], replies[i]));
+  }
+  return removed;
+}
+
+Result<bool> Writer::gone_or_there(const kube::Resource& resource, int stream, const Named& object,
+                                   const Result<client::Reply>& reply) {
+  if (!reply.ok()) {
+    ErrorKind kind = reply.error().kind;
+    if (kind != ErrorKind::kNotFound && kind != ErrorKind::kConflict) return reply.error();
+    // Gone, or another object by now: either way the one that was meant is no more.
+    if (kind == ErrorKind::kConflict && still_there(resource, object.name, object.uid)) return reply.error();
+  }
+  expect_gone(stream, object.name, object.uid);
+  return reply.ok();
 }
 
 Result<bool> Writer::update(const kube::Resource& resource, int stream, json::object body) {

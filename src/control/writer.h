@@ -16,6 +16,12 @@
 
 namespace trainyard::control {
 
+// An object by its name, and which of that name is meant.
+struct Named {
+  std::string name;
+  std::string uid;
+};
+
 class Writer {
  public:
   // `context` outlives it.
@@ -33,8 +39,12 @@ class Writer {
   // Several of one kind at once; an answer for each, in their order, or one error for all.
   std::vector<Result<bool>> create_all(const kube::Resource& resource, int stream,
                                        std::vector<json::object> bodies);
+  // True: it was there, and is gone or going by our hand.
   Result<bool> remove(const kube::Resource& resource, int stream, const std::string& name,
                       const std::string& uid);
+  // Several of one kind at once, as create_all.
+  std::vector<Result<bool>> remove_all(const kube::Resource& resource, int stream,
+                                       const std::vector<Named>& objects);
   // Looks whether an object that left the cache is really gone; if only its labels or its
   // owner are, gives them back. True: it is there after all.
   Result<bool> recover(const kube::Resource& resource, int stream, const json::object& last);
@@ -50,6 +60,8 @@ class Writer {
   std::optional<Error> prove_fresh();
   int jobs_stream() const { return c_.view.in(c_.view.dialects[c_.key.dialect].jobs, c_.key.ns); }
   client::Object stored(int stream, std::string_view name) const;
+  Result<bool> gone_or_there(const kube::Resource& resource, int stream, const Named& object,
+                             const Result<client::Reply>& reply);
   Result<bool> made_or_found(const kube::Resource& resource, int stream, const json::object& wanted,
                              const Result<client::Reply>& reply);
   // After a write to the job: takes the new version over.

@@ -257,7 +257,7 @@ void Node::Agent::tell_hosts() {
     return kube::name_of(*a.pod) < kube::name_of(*b.pod);
   });
   std::vector<Object> services;
-  for (const auto& [key, service] : streams_[1].cache.all()) services.push_back(service);
+  for (const auto& [key, service] : streams_[1].cache.all()) services.push_back(service.object());
   struct Names {
     std::map<std::string, std::string> hosts;
     uint64_t digest = 0;

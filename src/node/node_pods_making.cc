@@ -52,7 +52,7 @@ Result<Around> Node::Agent::around_of(const Entry& entry) {
   if (done.ok()) done = read(kube::kSecrets, references.secrets, around.secrets);
   if (!done.ok()) return done.error();
   for (const auto& [key, service] : streams_[1].cache.all()) {
-    if (key.ns == ns) around.services.push_back(service);
+    if (key.ns == ns) around.services.push_back(service.object());
   }
   around.node_name = options_.name;
   around.host_ip = options_.host_ip;

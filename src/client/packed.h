@@ -1,0 +1,29 @@
+// Packed: an object at rest in a cache: the document as it came, or its text, which takes a
+// third of the memory and is read again whenever somebody asks for it. Value; pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "client/client.h"
+
+namespace trainyard::client {
+
+// Documents are for objects that somebody else holds anyway, and for those that are read often.
+enum class Form { kDocument, kText };
+
+class Packed {
+ public:
+  Packed(const Object& object, Form form);
+
+  // Of a text another document each time, of equal content.
+  Object object() const;
+  int64_t version() const { return version_; }
+
+ private:
+  int64_t version_ = 0;
+  std::variant<Object, std::string> held_;
+};
+
+}  // namespace trainyard::client
