@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import crd_cases  # noqa: F401
 import install_cases  # noqa: F401
+import option_cases  # noqa: F401
 import tfjob_cases  # noqa: F401
 import trouble_cases  # noqa: F401
 from cluster import Cluster

@@ -1,0 +1,119 @@
+"""What flags of the operator change: Volcano's Jobs without Volcano, one service for a job.
+
+These run alone, as trouble_cases do.
+"""
+
+import contextlib
+import json
+import pathlib
+import subprocess
+
+from cluster import ROOT
+from trouble_cases import operators, restore_role
+from yard import case, check, role, same, template, tfjob, trainyard, until
+
+
+@contextlib.contextmanager
+def volcano_kinds(world):
+    """Volcano's own CRDs, and the rights that `install --with-volcano-crds` gives."""
+    folder = subprocess.run([ROOT / "tools/real-components", "--crds", "volcano-scheduler"], capture_output=True, text=True, check=True)
+    crds = sorted(pathlib.Path(folder.stdout.strip(), "volcano/bases").glob("*.yaml"))
+    check(crds, "Volcano's CRDs are there")
+    for crd in crds:
+        world.cluster.kubectl("apply", "--server-side", "-f", crd)
+    world.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+    kept = world.api.get("clusterrole", None, "trainyard-operator")["rules"]
+    wanted = world.cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f", "-", stdin=trainyard("install", "--with-volcano-crds")).stdout
+    objects = json_objects(wanted)
+    rules = next(each["rules"] for each in objects if each["kind"] == "ClusterRole" and each["metadata"]["name"] == "trainyard-operator")
+    restore_role(world, rules)
+    try:
+        yield
+    finally:
+        restore_role(world, kept)
+
+
+def json_objects(text):
+    """What kubectl prints for several objects: a List, or one document after the other."""
+    found, at, decoder = [], 0, json.JSONDecoder()
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        one, at = decoder.raw_decode(text, at)
+        found += one["items"] if one["kind"] == "List" else [one]
+    return found
+
+
+def volcano_job(name):
+    task = {"template": {"metadata": template()["metadata"], "spec": {**template()["spec"], "restartPolicy": "Never"}}}
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {
+            "minAvailable": 3,
+            "schedulerName": "default-scheduler",
+            "queue": "default",
+            "plugins": {"env": [], "svc": []},
+            "tasks": [
+                {"name": "ps", "replicas": 1, **task},
+                {"name": "worker", "replicas": 2, "policies": [{"event": "TaskCompleted", "action": "CompleteJob"}], **task},
+            ],
+        },
+    }
+
+
+def volcano_phase(world, name):
+    return world.job(name, "vcjob").get("status", {}).get("state", {}).get("phase")
+
+
+@case("volcano: a Job of Volcano's own CRDs from its PodGroup to its end, with --own-volcano-jobs", alone=True)
+def own_volcano_jobs(world):
+    with volcano_kinds(world), operators(world, flags=["--own-volcano-jobs"]):
+        uid = world.submit(volcano_job("mnist"), "vcjob")["metadata"]["uid"]
+        group = until(lambda: world.api.find("vc-podgroup", world.ns, f"mnist-{uid}"), "the PodGroup")
+        same(group["spec"]["minMember"], 3)
+        until(lambda: volcano_phase(world, "mnist") == "Pending", "the Job waits for its PodGroup")
+        same(sorted(world.pods()), [], "pods before the PodGroup is let in")
+        world.api.patch("vc-podgroup", world.ns, f"mnist-{uid}", {"status": {"phase": "Inqueue"}})
+        world.wait_pods("mnist-ps-0", "mnist-worker-0", "mnist-worker-1")
+        until(lambda: volcano_phase(world, "mnist") == "Running", lambda: f"it runs: {world.job('mnist', 'vcjob').get('status')}")
+        until(lambda: "mnist" in world.services(), "the service of the svc plugin")
+        until(lambda: world.api.find("configmap", world.ns, "mnist-svc"), "its hosts")
+        for pod in ("mnist-worker-0", "mnist-worker-1"):
+            world.finish(pod)
+        until(lambda: volcano_phase(world, "mnist") == "Completed", lambda: f"it ends: {world.job('mnist', 'vcjob').get('status')}")
+
+
+@case("volcano: where Volcano's controller runs its Jobs are left to it, and the log says so", alone=True)
+def volcano_left_alone(world):
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "theirs", "labels": {"app": "volcano-controller"}}, "spec": template()["spec"]}
+    world.api.create("pod", world.ns, pod)
+    with volcano_kinds(world), operators(world, flags=["--own-volcano-jobs"]) as ((one,), _):
+        until(lambda: "Volcano's own controller runs" in one.process.log(), lambda: "the log says so: " + one.process.log()[-800:])
+        uid = world.submit(volcano_job("mnist"), "vcjob")["metadata"]["uid"]
+        # It has seen what came before this job.
+        world.submit(tfjob("later", {"Worker": role()}))
+        world.wait_true("later", "Running")
+        same(world.api.find("vc-podgroup", world.ns, f"mnist-{uid}"), None, "a PodGroup")
+        same(world.job("mnist", "vcjob").get("status"), None, "a status")
+
+
+@case("options: one service for all replicas of a job, by which each is found", alone=True)
+def one_service(world):
+    with operators(world, flags=["--one-service-per-job"]):
+        world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "All"}))
+        world.wait_true("j", "Running")
+        same(sorted(world.services()), ["j"])
+        service = world.services()["j"]["spec"]
+        same(service["clusterIP"], "None")
+        for name, pod in world.pods("j").items():
+            same((pod["spec"]["hostname"], pod["spec"]["subdomain"]), (name, "j"))
+            labels = pod["metadata"]["labels"]
+            check(service["selector"].items() <= labels.items(), f"the service finds {name}: {service['selector']} in {labels}")
+            config = next(each["value"] for each in pod["spec"]["containers"][0]["env"] if each["name"] == "TF_CONFIG")
+            same(json.loads(config)["cluster"]["worker"], [f"j-worker-{i}.j.{world.ns}.svc:2222" for i in range(2)])
+        world.finish("j-chief-0")
+        world.wait_true("j", "Succeeded")
+        until(lambda: not world.pods("j"), "pods go")
