@@ -14,6 +14,7 @@
 #include "control/loop.h"
 #include "control/operator.h"
 #include "control/scheduler.h"
+#include "control/simulated_nodes.h"
 #include "control/tensorboard.h"
 #include "hub/hub.h"
 #include "hub/hub_client.h"
@@ -115,6 +116,8 @@ class WholePlane final : public Plane {
   std::unique_ptr<control::Loop> scheduler_loop_;
   std::unique_ptr<control::BoardKeeper> boards_;
   std::unique_ptr<control::Loop> boards_loop_;
+  std::unique_ptr<control::SimulatedNodes> simulated_;
+  std::unique_ptr<control::Loop> simulated_loop_;
   std::unique_ptr<server::Server> server_;
 };
 
@@ -169,6 +172,9 @@ Result<Done> WholePlane::begin() {
       *client_, control::BoardOptions{board_settings(options_.settings, runtime()), "", {}});
   boards_loop_ = std::make_unique<control::Loop>(*boards_, *client_, *watches_, wall_clock);
   boards_loop_->start();
+  simulated_ = std::make_unique<control::SimulatedNodes>(*client_, std::string(kNodeName));
+  simulated_loop_ = std::make_unique<control::Loop>(*simulated_, *client_, *watches_, wall_clock);
+  simulated_loop_->start();
   return options_.serve ? start_server() : Result<Done>(Done{});
 }
 
@@ -223,6 +229,7 @@ void WholePlane::stop(Leave leave) {
   if (operator_loop_) operator_loop_->stop();
   if (scheduler_loop_) scheduler_loop_->stop();
   if (boards_loop_) boards_loop_->stop();
+  if (simulated_loop_) simulated_loop_->stop();
   if (node_) node_->stop(leave);
 }
 

@@ -21,7 +21,6 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr std::string_view kNodeName = "trainyard";
 // How long pods may take to stop beyond the grace that they ask for.
 constexpr Duration kStopMargin{10'000};
 constexpr std::chrono::milliseconds kNodeLooksEvery{50};

@@ -15,6 +15,9 @@
 
 namespace trainyard::cli {
 
+// The name of the node that this machine is.
+inline constexpr std::string_view kNodeName = "trainyard";
+
 class PlaneNode {
  public:
   // Chooses the runtime: the one asked for, or a sandbox where sandboxes work, saying why

@@ -9,6 +9,7 @@
 #include "cli/data_dir.h"
 #include "cli/output_job.h"
 #include "cli/plane.h"
+#include "cli/plane_node.h"
 #include "cli/up.h"
 #include "cli/verbs_find.h"
 #include "kube/access.h"
@@ -66,10 +67,9 @@ void tell_world(const Cluster& cluster, const Console& console) {
   auto line = [&](std::string_view key, std::string_view text) {
     console.out << fmt::format("  {:<11} {}\n", key, text);
   };
-  Result<client::Reply> nodes = client::list(cluster.client, kube::kNodes, "");
-  if (nodes.ok() && !nodes->items.empty()) {
-    std::string_view runtime =
-        kube::text_at(*nodes->items[0], {"status", "nodeInfo", "containerRuntimeVersion"});
+  Result<client::Object> node = client::get(cluster.client, kube::kNodes, "", kNodeName);
+  if (node.ok()) {
+    std::string_view runtime = kube::text_at(**node, {"status", "nodeInfo", "containerRuntimeVersion"});
     line("runtime", runtime.substr(0, runtime.find(':')));
   }
   std::map<std::string, int> jobs, pods;

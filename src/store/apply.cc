@@ -75,7 +75,7 @@ Result<Object> Store::apply(const kube::Resource& resource, std::string_view ns,
 
 Result<Object> Store::apply_new(const kube::Resource& resource, std::string_view ns, json::object config,
                                 const Write& write) {
-  if (resource.has_status) config.erase("status");
+  if (resource.has_status && resource != kube::kNodes) config.erase("status");
   kube::FieldSet fields = managed_part(kube::fields_of(config, kube::field_rules_of(resource)), false);
   const Managers managers{{write.options.field_manager, true, std::string(text_at(config, {"apiVersion"})),
                            "", format_rfc3339(write.now), std::move(fields)}};

@@ -33,7 +33,8 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
   if (resource.namespaced) metadata["namespace"] = ns;
   metadata["creationTimestamp"] = format_rfc3339(now);
   metadata["generation"] = 1;
-  if (resource.has_status) body.erase("status");
+  // A node comes with its status, as a kubelet or a person declares it.
+  if (resource.has_status && resource != kube::kNodes) body.erase("status");
   if (resource == kube::kPods) body["status"] = json::object{{"phase", "Pending"}};
 }
 

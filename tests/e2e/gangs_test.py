@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import unittest
 
+from plane import PlaneCase
 from yard import Yard, shell_role, tfjob
 
 GPU = {"limits": {"nvidia.com/gpu": 1}}
@@ -128,6 +129,69 @@ class Gangs(Yard):
         self.assertIn("research", self.queue("list"))
         self.hold().write_text("")
         self.wait_for("vcjob/one", "succeeded")
+
+
+class DeclaredNodes(PlaneCase):
+    """Nodes that only exist as objects: gangs far larger than this machine are placed and played on them."""
+
+    options = ("--runtime", "process")
+
+    def declare(self, *names, cpu="8", **capacity):
+        for name in names:
+            self.api.create({"apiVersion": "v1", "kind": "Node",
+                             "metadata": {"name": name, "labels": {"trainyard.dev/simulated": "true"}},
+                             "status": {"capacity": {"cpu": cpu, **capacity}}})
+            self.addCleanup(self.drop, "Node", name)
+
+    def gang(self, name, replicas, gpus, annotations=None):
+        container = {"name": "tensorflow", "image": "example/none:1",
+                     "resources": {"limits": {"nvidia.com/gpu": gpus}}}
+        template = {"metadata": {"annotations": annotations or {}}, "spec": {"containers": [container]}}
+        self.addCleanup(self.drop, "TFJob", name)
+        self.api.create(tfjob(name, {"Worker": {"replicas": replicas, "restartPolicy": "Never", "template": template}},
+                              success="AllWorkers", schedulingPolicy={"minAvailable": replicas}))
+
+    def drop(self, kind, name):
+        if self.api.get(kind, name):
+            self.api.delete(kind, name)
+
+    def nodes_of(self, job):
+        return sorted(pod["spec"].get("nodeName", "") for pod in self.api.list("Pod")
+                      if pod["metadata"].get("labels", {}).get("training.kubeflow.org/job-name") == job
+                      and "deletionTimestamp" not in pod["metadata"])
+
+    def ready(self, name):
+        node = self.api.get("Node", name)
+        return any(c["type"] == "Ready" and c["status"] == "True" for c in node["status"].get("conditions", []))
+
+    def test_gangs_on_them(self):
+        names = ["big-0", "big-1"]
+        self.declare(*names, **{"nvidia.com/gpu": "8"})
+        self.wait_until("them to be ready", lambda: all(self.ready(name) for name in names))
+        self.assertEqual(self.api.get("Node", "big-0")["status"]["allocatable"]["nvidia.com/gpu"], "8")
+        self.gang("first", 3, 4)
+        self.wait_for_condition("first", "Running")
+        self.assertTrue(set(self.nodes_of("first")) <= set(names))
+        self.gang("second", 3, 4, {"trainyard.dev/simulated-seconds": "1"})
+        self.wait_until("a reason", lambda: "needs 12 x nvidia.com/gpu" in self.verb("describe", "second"))
+        self.assertEqual(set(self.nodes_of("second")) - {""}, set())
+        self.api.delete("TFJob", "first")
+        self.wait_for_condition("second", "Succeeded")
+        self.gang("third", 2, 8, {"trainyard.dev/simulated-seconds": "0", "trainyard.dev/simulated-exit-code": "3"})
+        self.wait_for_condition("third", "Failed")
+
+    def test_a_node_is_lost(self):
+        self.declare("lost-0", "lost-1", "spare", **{"example.com/thing": "1"})
+        container = {"name": "tensorflow", "image": "example/none:1", "resources": {"limits": {"example.com/thing": 1}}}
+        role = {"replicas": 2, "restartPolicy": "ExitCode", "template": {"spec": {"containers": [container]}}}
+        self.addCleanup(self.drop, "TFJob", "stays")
+        self.api.create(tfjob("stays", {"Worker": role}, schedulingPolicy={"minAvailable": 2}))
+        self.wait_for_condition("stays", "Running")
+        lost = self.nodes_of("stays")[0]
+        self.api.delete("Node", lost)
+        self.wait_until("it to be whole elsewhere",
+                        lambda: len(self.nodes_of("stays")) == 2 and lost not in self.nodes_of("stays")
+                        and "" not in self.nodes_of("stays"))
 
 
 if __name__ == "__main__":

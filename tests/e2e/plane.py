@@ -25,6 +25,7 @@ PATHS = {
     "Secret": "api/v1/namespaces/{ns}/secrets",
     "Event": "api/v1/namespaces/{ns}/events",
     "PersistentVolumeClaim": "api/v1/namespaces/{ns}/persistentvolumeclaims",
+    "Node": "api/v1/nodes",
 }
 
 
