@@ -113,7 +113,7 @@ class Applier {
     json::object body = c_.dialect.render_gang(seen_.spec);
     Result<bool> written = step.uid.empty() ? writer_.create(gang_resource(), gang_stream(), std::move(body))
                                             : writer_.update_gang(gang_resource(), gang_stream(), body);
-    if (!written.ok()) return failed(written.error(), about(NoteKind::kGangFailed, name));
+    if (!written.ok()) return failed(gang_error(written.error()), about(NoteKind::kGangFailed, name));
     if (*written && step.uid.empty()) tell(about(NoteKind::kGangCreated, name));
     return std::nullopt;
   }
@@ -255,6 +255,17 @@ class Applier {
   int gang_stream() const {
     auto found = c_.view.gangs.find(seen_.spec.gang->scheduler);
     return found == c_.view.gangs.end() ? -1 : shown_in(found->second);
+  }
+  // In words that a person can act on when the kind itself is missing.
+  Error gang_error(Error error) const {
+    auto says = [&](std::string_view words) { return error.message.find(words) != std::string::npos; };
+    if (!says("could not find the requested resource") && !says("page not found")) return error;
+    error.message = fmt::format(
+        "this cluster has no PodGroups of {}: install the CRDs of the scheduler that is to place the gang, "
+        "or "
+        "choose another scheduler",
+        gang_resource().group);
+    return error;
   }
   kube::Resource gang_resource() const { return dialect::resource_of(seen_.spec.gang->scheduler); }
   const model::Companion* find_companion(const model::UpsertCompanion& step) const {

@@ -107,6 +107,23 @@ TEST(OperatorTest, TheGangFollowsTheSpec) {
   EXPECT_EQ(yard.tap.writes, writes);
 }
 
+TEST(OperatorTest, PodGroupsThatTheClusterDoesNotKnowAreToldAndNotAskedForAgainAndAgain) {
+  Yard yard;
+  bool known = false;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    if (known || request.resource != kube::kVolcanoPodGroups) return std::nullopt;
+    return Error{ErrorKind::kNotFound, "the server could not find the requested resource"};
+  };
+  yard.submit("j", {{"workers", 2}, {"gang", true}});
+  yard.pass(seconds(60));
+  EXPECT_NE(yard.events("GangFailed").find("this cluster has no PodGroups of scheduling.volcano.sh"),
+            std::string::npos);
+  EXPECT_LT(yard.tap.writes, 30);
+  known = true;
+  yard.pass(seconds(180));
+  EXPECT_NE(yard.find(kube::kVolcanoPodGroups, "j"), nullptr);
+}
+
 TEST(OperatorTest, AnEndedPodThatIsGoneStillCounts) {
   Yard yard;
   yard.submit("j", {{"workers", 2}});
