@@ -5,8 +5,10 @@
 namespace trainyard::control {
 namespace {
 
-// How much is done before incoming events are looked at again.
+// How much is done before incoming events are looked at again, and how many of them may wait meanwhile: each
+// is a whole document.
 constexpr int kStepsPerTurn = 32;
+constexpr size_t kWaitingMax = 512;
 // The longest sleep: a clock that was set back is noticed within it.
 constexpr Duration kSleepMax{30'000};
 
@@ -43,12 +45,20 @@ bool Loop::stopping() {
   return stopping_;
 }
 
+bool Loop::is_crowded() {
+  std::lock_guard lock(mutex_);
+  return incoming_.size() > kWaitingMax;
+}
+
 void Loop::run() {
   while (!stopping()) {
     take_in();
     ask();
     int done = 0;
-    while (done < kStepsPerTurn && steps_.step(clock_())) ++done;
+    while (done < kStepsPerTurn && steps_.step(clock_())) {
+      ++done;
+      if (is_crowded()) break;
+    }
     if (done == 0) sleep();
   }
   open_.clear();

@@ -65,6 +65,7 @@ class Loop {
   void put(Incoming incoming);
   void sleep();
   bool stopping();
+  bool is_crowded();
 
   // Fixed.
   Steps& steps_;

@@ -194,8 +194,7 @@ bool Scheduler::run_bindings(Time now) {
     const Bind& bind = batch[i];
     if (replies[i].ok()) {
       ++counts_.bound;
-      note(reference_to(bind.pod), false, "Scheduled",
-           fmt::format("Successfully assigned {}/{} to {}", bind.pod.ns, bind.pod.name, bind.node));
+      placed_.push_back(bind);
       continue;
     }
     const Error& error = replies[i].error();
@@ -208,7 +207,17 @@ bool Scheduler::run_bindings(Time now) {
     // Nobody answers: what was decided will be old when somebody does.
     if (is_out_of_reach(error.kind)) bindings_.clear();
   }
+  if (bindings_.empty()) tell_placed();
   return true;
+}
+
+// Words come after deeds: an event for each pod would cost the server as much as its binding does.
+void Scheduler::tell_placed() {
+  for (const Bind& bind : placed_) {
+    note(reference_to(bind.pod), false, "Scheduled",
+         fmt::format("Successfully assigned {}/{} to {}", bind.pod.ns, bind.pod.name, bind.node));
+  }
+  placed_.clear();
 }
 
 bool Scheduler::resolve_doubts(Time now) {

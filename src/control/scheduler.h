@@ -136,6 +136,7 @@ class Scheduler final : public Steps {
   bool resolve_doubts(Time now);
   bool run_evictions(Time now);
   bool run_bindings(Time now);
+  void tell_placed();
   bool run_pass(Time now);
   bool run_statuses(Time now);
   bool run_tells(Time now);
@@ -171,6 +172,7 @@ class Scheduler final : public Steps {
   std::map<std::string, Time> doubts_;  // uid of pods whose binding may have been done: when to look
   std::deque<Evict> evictions_;
   std::deque<Bind> bindings_;
+  std::vector<Bind> placed_;  // bound, and nobody is told yet
   std::deque<Status> statuses_;
   std::deque<Tell> tells_;
   std::deque<Event> events_;

@@ -144,6 +144,32 @@ TEST(Scheduler, OnlyPodsOfItsNames) {
   EXPECT_EQ(yard.told("a"), "");
 }
 
+TEST(Scheduler, NobodyIsToldBeforeEverybodyIsPlaced) {
+  class Sink final : public EventSink {
+   public:
+    explicit Sink(SchedulerYard& yard) : yard_(yard) {}
+    void tell(const json::object&, std::string_view, const dialect::EventText& text, Time) override {
+      if (text.reason != "Scheduled") return;
+      ++told;
+      early += yard_.bound("g") < 300;
+    }
+    int told = 0;
+    int early = 0;
+
+   private:
+    SchedulerYard& yard_;
+  };
+  SchedulerYard yard;
+  Sink sink(yard);
+  yard.sink = &sink;
+  yard.start();
+  for (int n = 0; n < 3; ++n) yard.node(fmt::format("n{}", n), "100");
+  yard.gang("g", 300, "1");
+  yard.settle();
+  EXPECT_EQ(sink.told, 300);
+  EXPECT_EQ(sink.early, 0);
+}
+
 TEST(Scheduler, AHigherQueueTakesWholeGangs) {
   SchedulerYard yard;
   yard.node("n1", "4");

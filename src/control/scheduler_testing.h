@@ -21,7 +21,9 @@ class SchedulerYard {
   explicit SchedulerYard(SchedulerOptions options = {}) : options_(std::move(options)) { start(); }
 
   void start() {
-    scheduler_ = std::make_unique<Scheduler>(SchedulerPorts{tap, [this] { return now; }}, options_);
+    SchedulerPorts ports{tap, [this] { return now; }};
+    ports.events = sink;
+    scheduler_ = std::make_unique<Scheduler>(std::move(ports), options_);
     from_.clear();
   }
   Scheduler& scheduler() { return *scheduler_; }
@@ -138,7 +140,8 @@ class SchedulerYard {
   Time now{1'700'000'000'000};
   store::Store store;
   Tap tap{store, now};
-  std::string frozen;  // the plural of a resource whose watches are silent
+  std::string frozen;         // the plural of a resource whose watches are silent
+  EventSink* sink = nullptr;  // of schedulers that are started from now on
 
  private:
   SchedulerOptions options_;
