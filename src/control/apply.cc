@@ -110,7 +110,9 @@ class Applier {
   Failure take(const model::UpsertGang& step) {
     CHECK(seen_.spec.gang.has_value());
     const std::string& name = seen_.spec.gang->name;
-    json::object body = c_.dialect.render_gang(seen_.spec);
+    model::JobSpec as_wanted = seen_.spec;
+    as_wanted.gang = step.gang;
+    json::object body = c_.dialect.render_gang(as_wanted);
     Result<bool> written = step.uid.empty() ? writer_.create(gang_resource(), gang_stream(), std::move(body))
                                             : writer_.update_gang(gang_resource(), gang_stream(), body);
     if (!written.ok()) return failed(gang_error(written.error()), about(NoteKind::kGangFailed, name));

@@ -8,8 +8,6 @@ namespace trainyard::engine {
 
 using model::Companion;
 using model::CompanionSeen;
-using model::Gang;
-using model::GangSeen;
 using model::ReplicaId;
 using model::ServiceSeen;
 
@@ -87,44 +85,7 @@ void delete_companions(Pass& pass) {
   }
 }
 
-// ---- gang -----------------------------------------------------------------------
-
-namespace {
-
-// A queue that is set stays: it is immutable for users, and an admission hook may have
-// chosen it.
-bool up_to_date(const Gang& wanted, const Gang& stored) {
-  return wanted.min_member == stored.min_member && wanted.min_per_role == stored.min_per_role &&
-         wanted.min_resources == stored.min_resources && wanted.priority_class == stored.priority_class &&
-         wanted.priority == stored.priority && wanted.timeout_seconds == stored.timeout_seconds &&
-         (wanted.queue == stored.queue || !stored.queue.empty());
-}
-
-}  // namespace
-
-bool keep_gang(Pass& pass) {
-  if (!pass.spec.gang) return true;
-  const Gang& wanted = *pass.spec.gang;
-  const std::optional<GangSeen>& seen = pass.seen.gang;
-  if (!seen && wanted.owned) pass.upserts.push_back(model::UpsertGang{""});
-  if (seen && wanted.owned && seen->owned && !up_to_date(wanted, seen->spec)) {
-    pass.upserts.push_back(model::UpsertGang{seen->uid});
-  }
-  if (!wanted.gates_pods) return true;
-  if (seen && seen->phase != model::GangPhase::kPending) return true;
-  std::string why = seen && !seen->message.empty() ? ": " + seen->message : "";
-  pass.wait(model::WaitKind::kGangPending,
-            seen || wanted.owned
-                ? fmt::format("waiting for the scheduler to let in the gang {} of {} pods{}", wanted.name,
-                              wanted.min_member, why)
-                : fmt::format("waiting for the PodGroup {}, which does not exist", wanted.name));
-  return false;
-}
-
-void delete_gang(Pass& pass) {
-  if (!pass.seen.gang || !pass.seen.gang->owned || !pass.spec.gang || !pass.spec.gang->owned) return;
-  pass.deletes.push_back(model::DeleteGang{pass.spec.gang->name, pass.seen.gang->uid});
-}
+// ---- TensorBoard ---------------------------------------------------------------
 
 void keep_tensorboard(Pass& pass) {
   if (pass.spec.tensorboard && !pass.seen.tensorboard) pass.upserts.push_back(model::UpsertTensorBoard{""});

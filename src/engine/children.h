@@ -1,4 +1,4 @@
-// Children other than pods: services of replicas, companions of the job, its gang and
+// Children other than pods and the gang: services of replicas, companions of the job and
 // its TensorBoard. Each is made when missing, mended when it differs, and deleted by
 // uid when it is no longer wanted.
 #pragma once
@@ -15,10 +15,6 @@ void delete_services(Pass& pass);
 // provide holds them back.
 bool keep_companions(Pass& pass);
 void delete_companions(Pass& pass);
-
-// The gang. Returns whether the scheduler has let it in (or is not asked).
-bool keep_gang(Pass& pass);
-void delete_gang(Pass& pass);
 
 void keep_tensorboard(Pass& pass);
 

@@ -7,6 +7,7 @@
 #include "engine/deletion.h"
 #include "engine/failure.h"
 #include "engine/finish.h"
+#include "engine/gang.h"
 #include "engine/pass.h"
 #include "engine/pause.h"
 #include "engine/phase.h"

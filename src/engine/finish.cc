@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "engine/children.h"
+#include "engine/gang.h"
 #include "engine/ttl.h"
 
 namespace trainyard::engine {

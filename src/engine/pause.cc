@@ -1,6 +1,7 @@
 #include "engine/pause.h"
 
 #include "engine/children.h"
+#include "engine/gang.h"
 #include "engine/restart.h"
 
 namespace trainyard::engine {

@@ -201,7 +201,7 @@ class Yard {
                    [&](const DeleteCommand& s) {
                      std::erase_if(seen.commands, [&](const CommandSeen& seen) { return seen.uid == s.uid; });
                    },
-                   [&](const UpsertGang&) { put_gang(); },
+                   [&](const UpsertGang& s) { put_gang(s); },
                    [&](const UpsertCompanion& s) { put_companion(s); },
                    [&](const UpsertTensorBoard&) {
                      seen.tensorboard = TensorBoardSeen{*seen.spec.tensorboard, fresh_uid(), false};
@@ -236,10 +236,10 @@ class Yard {
     }
     if (!lingering) std::erase_if(seen.pods, [&](const PodSeen& pod) { return pod.uid == uid; });
   }
-  void put_gang() {
+  void put_gang(const UpsertGang& step) {
     std::string uid = seen.gang ? seen.gang->uid : fresh_uid();
     GangPhase phase = seen.gang ? seen.gang->phase : GangPhase::kPending;
-    seen.gang = GangSeen{uid, true, phase, *seen.spec.gang, ""};
+    seen.gang = GangSeen{uid, true, phase, step.gang, ""};
   }
   void put_companion(const UpsertCompanion& step) {
     uint64_t digest = 0;

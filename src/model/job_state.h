@@ -117,6 +117,7 @@ struct JobState {
   int made_attempt = -1;
   // Stopped by a rule or a command, where the spec has no switch for it.
   RunMode asked_mode = RunMode::kRun;
+  bool gang_told = false;      // what the scheduler has against the gang was told; it may wait still
   int gang_lost_attempt = -1;  // kGangLost was answered in this attempt
   std::string last_command_uid;
   int64_t observed_generation = 0;

@@ -55,6 +55,7 @@ struct DeleteCommand {
 // `uid` is empty when it is to be created, else it is brought up to date.
 struct UpsertGang {
   std::string uid;
+  Gang gang;  // as it is to be
   bool operator==(const UpsertGang&) const = default;
 };
 struct UpsertCompanion {

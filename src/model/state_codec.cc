@@ -201,6 +201,7 @@ void encode_progress(const JobState& state, json::object& out) {
   if (state.initialized) out["initialized"] = true;
   put_unless(out, "made", state.made_attempt, -1);
   if (state.asked_mode == RunMode::kPause) out["pausedByRule"] = true;
+  if (state.gang_told) out["gangTold"] = true;
   put_unless(out, "gangLost", state.gang_lost_attempt, -1);
   if (!state.last_command_uid.empty()) out["command"] = state.last_command_uid;
   put_unless(out, "observedGeneration", state.observed_generation, 0);
@@ -217,6 +218,7 @@ void decode_progress(const json::object& from, JobState& state) {
   state.initialized = kube::bool_at(from, {"initialized"}).value_or(false);
   state.made_attempt = small_at(from, "made", -1);
   if (kube::bool_at(from, {"pausedByRule"}).value_or(false)) state.asked_mode = RunMode::kPause;
+  state.gang_told = kube::bool_at(from, {"gangTold"}).value_or(false);
   state.gang_lost_attempt = small_at(from, "gangLost", -1);
   state.last_command_uid = text_at(from, {"command"});
   state.observed_generation = int_at(from, {"observedGeneration"}).value_or(0);

@@ -32,8 +32,11 @@ std::string_view title_of(std::string_view role) {
   return "Worker";
 }
 
-json::object pod_template(std::string_view restart) {
+json::object pod_template(const Blueprint& b, std::string_view restart) {
   json::object container{{"name", "tensorflow"}, {"image", "trainer:1"}};
+  if (b.cpu > 0) {
+    container["resources"] = json::object{{"requests", json::object{{"cpu", std::to_string(b.cpu)}}}};
+  }
   json::object spec{{"containers", json::array{std::move(container)}}};
   if (!restart.empty()) spec["restartPolicy"] = kube::jview(restart);
   return {{"spec", std::move(spec)}};
@@ -46,7 +49,7 @@ int shown_replicas(const Blueprint& blueprint, const BlueprintRole& role) {
 json::object tfjob_spec(const Blueprint& b) {
   json::object replicas;
   for (const BlueprintRole& role : b.roles) {
-    json::object one{{"replicas", shown_replicas(b, role)}, {"template", pod_template("")}};
+    json::object one{{"replicas", shown_replicas(b, role)}, {"template", pod_template(b, "")}};
     if (!b.restart.empty()) one["restartPolicy"] = b.restart;
     replicas[kube::jview(title_of(role.name))] = std::move(one);
   }
@@ -56,6 +59,12 @@ json::object tfjob_spec(const Blueprint& b) {
   if (b.ttl) policy["ttlSecondsAfterFinished"] = *b.ttl;
   if (b.deadline) policy["activeDeadlineSeconds"] = *b.deadline;
   policy["suspend"] = b.suspended;
+  if (b.gang && !(b.queue.empty() && b.priority.empty())) {
+    json::object scheduling;
+    if (!b.queue.empty()) scheduling["queue"] = b.queue;
+    if (!b.priority.empty()) scheduling["priorityClass"] = b.priority;
+    policy["schedulingPolicy"] = std::move(scheduling);
+  }
   json::object spec{{"runPolicy", std::move(policy)}, {"tfReplicaSpecs", std::move(replicas)}};
   if (b.all_workers) spec["successPolicy"] = "AllWorkers";
   if (b.dynamic) spec["enableDynamicWorker"] = true;
@@ -66,7 +75,7 @@ json::object t9k_spec(const Blueprint& b) {
   json::array replicas;
   for (const BlueprintRole& role : b.roles) {
     json::object one{
-        {"type", role.name}, {"replicas", shown_replicas(b, role)}, {"template", pod_template("")}};
+        {"type", role.name}, {"replicas", shown_replicas(b, role)}, {"template", pod_template(b, "")}};
     if (!b.restart.empty()) one["restartPolicy"] = b.restart;
     replicas.push_back(std::move(one));
   }
@@ -101,9 +110,12 @@ json::object volcano_spec(const Blueprint& b) {
   for (const BlueprintRole& role : b.roles) {
     tasks.push_back(json::object{{"name", role.name},
                                  {"replicas", shown_replicas(b, role)},
-                                 {"template", pod_template(b.restart.empty() ? "Never" : b.restart)}});
+                                 {"template", pod_template(b, b.restart.empty() ? "Never" : b.restart)}});
   }
-  json::object spec{{"schedulerName", "volcano"}, {"queue", "default"}, {"tasks", std::move(tasks)}};
+  json::object spec{{"schedulerName", "volcano"},
+                    {"queue", b.queue.empty() ? "default" : b.queue},
+                    {"tasks", std::move(tasks)}};
+  if (!b.priority.empty()) spec["priorityClassName"] = b.priority;
   json::array policies;
   for (const BlueprintPolicy& policy : b.policies) policies.push_back(volcano_policy(policy));
   if (!policies.empty()) spec["policies"] = std::move(policies);
@@ -150,6 +162,12 @@ void read_word(Blueprint& b, std::string_view word) {
     b.min_available = number(value);
   } else if (key == "min-success") {
     b.min_success = number(value);
+  } else if (key == "cpu") {
+    b.cpu = number(value);
+  } else if (key == "queue") {
+    b.queue = value;
+  } else if (key == "priority") {
+    b.priority = value;
   } else if (key == "suspended") {
     b.suspended = true;
   } else if (key == "all-workers") {
@@ -240,6 +258,9 @@ std::string to_string(const Blueprint& b) {
   }
   if (b.min_available) text += fmt::format(" min-available={}", *b.min_available);
   if (b.min_success) text += fmt::format(" min-success={}", *b.min_success);
+  if (b.cpu > 0) text += fmt::format(" cpu={}", b.cpu);
+  if (!b.queue.empty()) text += " queue=" + b.queue;
+  if (!b.priority.empty()) text += " priority=" + b.priority;
   if (b.suspended) text += " suspended";
   if (b.all_workers) text += " all-workers";
   if (b.dynamic) text += " dynamic";
@@ -339,6 +360,14 @@ Blueprint random_blueprint(Rng& rng, Kind kind, std::string name, int replicas_m
   b.board = kind == Kind::kT9k && rng.chance(15);
   b.keys = kind == Kind::kVolcano && rng.chance(20);
   return b;
+}
+
+void crowd(Rng& rng, Blueprint& b) {
+  b.cpu = static_cast<int>(rng.between(1, 2));
+  b.gang = b.gang || rng.chance(80);
+  if (b.kind == Kind::kT9k) return;
+  if (rng.chance(60)) b.queue = pick(rng, {"q0", "q1"});
+  if (rng.chance(30)) b.priority = "high";
 }
 
 }  // namespace trainyard::sim

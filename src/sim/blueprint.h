@@ -58,6 +58,9 @@ struct Blueprint {
   std::optional<int> min_success;
   bool board = false;    // T9k: a TensorBoard
   bool keys = false;     // Volcano's ssh plugin: a Secret
+  int cpu = 0;           // what each pod asks for; 0: nothing
+  std::string queue;     // of the gang; "" is left out
+  std::string priority;  // the gang's PriorityClass; "" is left out
   bool invalid = false;  // something in it that validation refuses
 
   bool operator==(const Blueprint&) const = default;
@@ -74,5 +77,7 @@ json::object manifest_of(const Blueprint& blueprint);
 
 // A job that suits a random world.
 Blueprint random_blueprint(Rng& rng, Kind kind, std::string name, int replicas_max);
+// The same job where room is short: what its pods ask for, and mostly a gang in a queue.
+void crowd(Rng& rng, Blueprint& blueprint);
 
 }  // namespace trainyard::sim

@@ -144,8 +144,8 @@ void Checkers::check_gang_gate(const PodHistory& pod) {
     violate(7, "gang-gate", fmt::format("{} was made without a PodGroup", pod.facts.name));
     return;
   }
-  const std::string_view phase = kube::text_at(*group, {"status", "phase"});
-  if (phase.empty() || phase == "Pending") {
+  // (One that was let in and lost everything may wait anew without the operator's knowing yet.)
+  if (!let_in_.contains(std::string(kube::uid_of(*group)))) {
     violate(7, "gang-gate",
             fmt::format("{} was made while its PodGroup {} was pending", pod.facts.name, pod.facts.gang));
   }

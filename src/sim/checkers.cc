@@ -69,6 +69,11 @@ void Checkers::on_change(const Change& change) {
     if (!change.before) service_created(change);
     return;
   }
+  if (change.resource == &kube::kVolcanoPodGroups) {
+    const std::string_view phase = kube::text_at(object, {"status", "phase"});
+    if (!phase.empty() && phase != "Pending") let_in_.insert(std::string(kube::uid_of(object)));
+    return;
+  }
   if (change.resource == &kube::kSecrets) return secret_changed(change);
   if (change.resource == &kube::kTensorBoards) return board_changed(change);
   if (change.resource == &kube::kVolcanoCommands && !change.before) {
@@ -84,6 +89,11 @@ void Checkers::on_change(const Change& change) {
 void Checkers::not_silent(int64_t writes, std::string_view what) {
   now_ = cluster_.now();
   violate(15, "silence", fmt::format("{} writes although nothing had changed, the last: {}", writes, what));
+}
+
+void Checkers::found(int invariant, std::string_view checker, std::string text) {
+  now_ = cluster_.now();
+  violate(invariant, checker, std::move(text));
 }
 
 void Checkers::not_converged(std::string_view what) {

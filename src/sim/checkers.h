@@ -75,6 +75,8 @@ class Checkers {
   // Somebody wrote although nothing had changed.
   void not_silent(int64_t writes, std::string_view what);
   void not_converged(std::string_view what);
+  // What a checker of its own found (gang_checks.h).
+  void found(int invariant, std::string_view checker, std::string text);
 
   const std::vector<Violation>& violations() const { return violations_; }
 
@@ -165,6 +167,7 @@ class Checkers {
   std::map<std::string, int64_t> orphaned_;  // by uid: the revision at which the collector let it go
   std::map<int, Sight> sights_;
   std::map<int, std::set<std::string>> made_;  // what each operator made since it booted, and is there
+  std::set<std::string> let_in_;               // uids of Volcano's PodGroups that have been let in
   std::string lease_holder_;
   std::optional<Time> healthy_since_;
   int64_t revision_ = 0;

@@ -3,12 +3,17 @@
 #include <algorithm>
 
 #include "kube/access.h"
+#include "kube/scheduling.h"
 
 namespace trainyard::sim {
 
 namespace {
 constexpr std::string_view kNamespace = "default";
 constexpr int kSweepsMax = 100;
+
+std::string_view namespace_for(const kube::Resource& resource) {
+  return resource.namespaced ? kNamespace : std::string_view();
+}
 }  // namespace
 
 std::string_view to_string(Hand hand) {
@@ -44,6 +49,9 @@ const std::vector<const kube::Resource*>& all_resources() {
       &kube::kVolcanoCommands,
       &kube::kTensorBoards,
       &kube::kPersistentVolumeClaims,
+      &kube::kNodes,
+      &kube::kVolcanoQueues,
+      &kube::kPriorityClasses,
   };
   return all;
 }
@@ -58,13 +66,13 @@ const kube::Resource* known_resource(const kube::Resource& resource) {
 }  // namespace
 
 store::Object Cluster::create(Author author, const kube::Resource& resource, json::object body) {
-  auto result = store_.create(resource, kNamespace, std::move(body), now());
+  auto result = store_.create(resource, namespace_for(resource), std::move(body), now());
   tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;
 }
 
 store::Object Cluster::update(Author author, const kube::Resource& resource, json::object body) {
-  auto result = store_.update(resource, kNamespace, std::move(body), now());
+  auto result = store_.update(resource, namespace_for(resource), std::move(body), now());
   tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;
 }
@@ -74,22 +82,23 @@ store::Object Cluster::write_status(Author author, const kube::Resource& resourc
   json::object body{
       {"apiVersion", resource.api_version()},
       {"kind", kube::jview(resource.kind)},
-      {"metadata", json::object{{"name", kube::jview(name)}, {"namespace", kube::jview(kNamespace)}}},
+      {"metadata", json::object{{"name", kube::jview(name)},
+                                {"namespace", kube::jview(namespace_for(resource))}}},
       {"status", std::move(status)}};
-  auto result = store_.update_status(resource, kNamespace, std::move(body), now());
+  auto result = store_.update_status(resource, namespace_for(resource), std::move(body), now());
   tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;
 }
 
 store::Object Cluster::remove(Author author, const kube::Resource& resource, std::string_view name,
                               const kube::DeleteOptions& options) {
-  auto result = store_.remove(resource, kNamespace, name, options, now());
+  auto result = store_.remove(resource, namespace_for(resource), name, options, now());
   tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;
 }
 
 store::Object Cluster::find(const kube::Resource& resource, std::string_view name) const {
-  auto found = store_.get(resource, kNamespace, name);
+  auto found = store_.get(resource, namespace_for(resource), name);
   return found.ok() ? found.value() : nullptr;
 }
 

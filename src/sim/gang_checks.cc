@@ -6,16 +6,20 @@
 
 #include "kube/access.h"
 #include "kube/meta.h"
+#include "sim/facts.h"
 
 namespace trainyard::sim {
 namespace {
 
-// Longer than the scheduler, its watches and its retries may take to mend a gang.
+// Longer than the scheduler, the operator, their watches and retries may take to mend a gang.
 constexpr Duration kPatience{120'000};
+
+// Begins the name of the gang of one that a pod on its own is.
+constexpr std::string_view kAlone = "pod ";
 
 int64_t whole_cpus(std::string_view text) { return text.empty() ? 0 : std::stoll(std::string(text)); }
 
-int64_t cpu_of_pod(const json::object& pod) {
+int64_t cpu_of(const json::object& pod) {
   const json::array* containers = kube::array_at(pod, {"spec", "containers"});
   if (containers == nullptr || containers->empty()) return 0;
   return whole_cpus(kube::text_at(containers->at(0).as_object(), {"resources", "requests", "cpu"}));
@@ -23,121 +27,270 @@ int64_t cpu_of_pod(const json::object& pod) {
 
 }  // namespace
 
-void GangChecks::say(int invariant, std::string text, Time now) {
-  if (violations_.size() < 10) violations_.push_back({invariant, std::move(text), now});
+// ---- what there is -----------------------------------------------------------------
+
+void GangChecks::on_change(const Change& change) {
+  const json::object& object = change.after ? *change.after : *change.before;
+  const std::string name(kube::name_of(object));
+  const bool is_group = change.resource == &kube::kVolcanoPodGroups || change.resource == &kube::kT9kPodGroups;
+  const bool matters = is_group || change.resource == &kube::kPods || change.resource == &kube::kNodes ||
+                       change.resource == &kube::kVolcanoQueues;
+  if (!matters) return;
+  if (change.author.hand != Hand::kScheduler) changed_by_others_ = change.revision;
+  if (change.resource == &kube::kPods) return pod_changed(change);
+  if (is_group) return group_changed(change);
+  if (change.resource == &kube::kNodes) {
+    nodes_[name] = {whole_cpus(kube::text_at(object, {"status", "allocatable", "cpu"})),
+                    change.after != nullptr && !kube::bool_at(object, {"spec", "unschedulable"}).value_or(false)};
+    return;
+  }
+  queues_[name] = {kube::int_at(object, {"spec", "priority"}).value_or(0),
+                   kube::text_at(object, {"status", "state"}) == "Closed"};
 }
 
-std::map<std::string, GangChecks::Seen> GangChecks::pods() const {
-  std::map<std::string, Seen> out;
-  store::Page page = store_.list(kube::kPods, "ns").value();
-  for (const store::Object& pod : page.items) {
-    Seen seen;
-    seen.gang = kube::label_of(*pod, "gang");
-    seen.node = kube::text_at(*pod, {"spec", "nodeName"});
-    seen.cpu = cpu_of_pod(*pod);
-    std::string_view phase = kube::text_at(*pod, {"status", "phase"});
-    seen.ended = phase == "Succeeded" || phase == "Failed";
-    seen.leaving = kube::is_deleting(*pod);
-    out.emplace(kube::uid_of(*pod), std::move(seen));
+void GangChecks::pod_changed(const Change& change) {
+  if (!change.after) {
+    auto gone = pods_.find(std::string(kube::uid_of(*change.before)));
+    if (gone == pods_.end()) return;
+    const std::string gang = gone->second.gang;
+    pods_.erase(gone);
+    return note_whole(gang);
+  }
+  const PodFacts facts = read_pod(*change.after);
+  Pod& pod = pods_[facts.uid];
+  const Pod before = pod;
+  pod.gang = facts.gang.empty() ? std::string(kAlone) + facts.uid : facts.gang;
+  pod.node = kube::text_at(*change.after, {"spec", "nodeName"});
+  pod.cpu = cpu_of(*change.after);
+  pod.ended = facts.ended();
+  pod.succeeded = facts.phase == PodPhase::kSucceeded;
+  pod.leaving = facts.deleting;
+  if (pod.leaving && !before.leaving) pod.evicted = change.author.hand == Hand::kScheduler;
+  if (!before.node.empty() && before.node != pod.node) {
+    report_(7, "bind-once", fmt::format("{} moved from {} to {}", facts.name, before.node, pod.node));
+  }
+  if (before.node.empty() && !pod.node.empty() && change.author.hand == Hand::kScheduler) bound(pod);
+  note_whole(pod.gang);
+}
+
+void GangChecks::note_whole(const std::string& gang) {
+  const Tally tally = tally_of(gang);
+  if (tally.placed >= group_of(gang).min_member) whole_once_.insert(gang);
+  if (tally.staying == 0) whole_once_.erase(gang);
+}
+
+void GangChecks::bound(const Pod& pod) {
+  bound_.insert(pod.gang);
+  const Node& node = nodes_[pod.node];
+  if (!node.usable && saw_everything()) {
+    report_(7, "node-is-there", fmt::format("a pod of {} is bound to {}, which takes none", pod.gang, pod.node));
+  }
+  int64_t held = 0;
+  for (const auto& [uid, other] : pods_) held += other.holds() && other.node == pod.node ? other.cpu : 0;
+  if (node.usable && held > node.cpu) {
+    report_(7, "room", fmt::format("{} holds {} cpus and has {}", pod.node, held, node.cpu));
+  }
+  const std::string& queue = group_of(pod.gang).queue;
+  if (saw_everything() && queues_[queue].closed && !held_before_.contains(pod.gang)) {
+    report_(7, "closed-queue", fmt::format("{} starts though {} is closed", pod.gang, queue));
+  }
+}
+
+void GangChecks::group_changed(const Change& change) {
+  const json::object& object = change.after ? *change.after : *change.before;
+  const std::string name(kube::name_of(object));
+  if (!change.after) {
+    groups_.erase(name);
+    return;
+  }
+  Group& group = groups_[name];
+  const std::string before = group.phase;
+  group.there = true;
+  group.min_member = kube::int_at(object, {"spec", "minMember"}).value_or(1);
+  group.queue = kube::text_at(object, {"spec", "queue"});
+  group.priority_class = kube::text_at(object, {"spec", "priorityClassName"});
+  group.phase = kube::text_at(object, {"status", "phase"});
+  const bool let_in = (before.empty() || before == "Pending") && group.phase == "Inqueue";
+  if (let_in && saw_everything() && queues_[group.queue].closed && !held_before_.contains(name)) {
+    report_(7, "closed-queue", fmt::format("{} is let in though {} is closed", name, group.queue));
+  }
+}
+
+void GangChecks::Tally::add(const Pod& pod) {
+  staying += pod.stays();
+  placed += pod.stays() || pod.succeeded;
+  leaving += pod.holds() && pod.leaving;
+  waiting += pod.waits();
+  if (pod.waits()) cpu = std::max(cpu, pod.cpu);
+}
+
+GangChecks::Tally GangChecks::tally_of(const std::string& gang) const {
+  Tally out;
+  for (const auto& [uid, pod] : pods_) {
+    if (pod.gang == gang) out.add(pod);
   }
   return out;
 }
 
-std::map<std::string, int64_t> GangChecks::room() const {
-  std::map<std::string, int64_t> out;
-  store::Page page = store_.list(kube::kNodes, "").value();
-  for (const store::Object& node : page.items) {
-    out[std::string(kube::name_of(*node))] =
-        whole_cpus(kube::text_at(*node, {"status", "allocatable", "cpu"}));
-  }
+GangChecks::Tallies GangChecks::tallies() const {
+  Tallies out;
+  for (const auto& [uid, pod] : pods_) out[pod.gang].add(pod);
   return out;
 }
 
-void GangChecks::look(Time now, const std::string& evicts) {
-  std::map<std::string, int64_t> left = room();
-  for (const auto& [uid, pod] : pods()) {
-    if (pod.node.empty()) continue;
-    const std::string& first = node_of_.try_emplace(uid, pod.node).first->second;
-    if (first != pod.node)
-      say(7, fmt::format("a pod of {} moved from {} to {}", pod.gang, first, pod.node), now);
-    if (pod.ended || !left.contains(pod.node)) continue;
-    left[pod.node] -= pod.cpu;
-    if (left[pod.node] < 0) say(7, fmt::format("{} holds more than it has", pod.node), now);
-  }
-  if (!evicts.empty()) check_eviction(evicts, now);
+GangChecks::Group GangChecks::group_of(const std::string& gang) const {
+  auto found = groups_.find(gang);
+  return found == groups_.end() ? Group{} : found->second;
 }
 
-void GangChecks::check_eviction(const std::string& uid, Time now) {
-  std::map<std::string, Seen> all = pods();
-  auto victim = all.find(uid);
-  if (victim == all.end()) return;
-  auto gang = gangs_.find(victim->second.gang);
-  if (gang == gangs_.end()) return;
-  leaving_since_.try_emplace(gang->first, now);
-  std::map<std::string, int> placed;
-  for (const auto& [_, pod] : all) placed[pod.gang] += !pod.node.empty() || pod.ended;
-  // A gang in part gives back what it holds; one that goes already goes whole.
-  bool in_part = placed[gang->first] < gang->second.members;
-  bool goes = std::any_of(all.begin(), all.end(), [&](const auto& entry) {
-    return entry.second.gang == gang->first && entry.second.leaving && entry.first != uid;
+bool GangChecks::comes_before(const Group& one, const Group& other) const {
+  auto priority = [this](const Group& group) {
+    auto queue = queues_.find(group.queue);
+    return queue == queues_.end() ? 0 : queue->second.priority;
+  };
+  auto queue = [](const Group& group) { return group.queue.empty() ? "default" : group.queue; };
+  if (queue(one) != queue(other)) return priority(one) > priority(other);
+  return one.priority_class == "high" && other.priority_class != "high";
+}
+
+int64_t GangChecks::places(int64_t cpu, const std::function<bool(const Pod&)>& gone) const {
+  std::map<std::string, int64_t> free;
+  for (const auto& [name, node] : nodes_) {
+    if (node.usable) free[name] = node.cpu;
+  }
+  for (const auto& [uid, pod] : pods_) {
+    auto node = free.find(pod.node);
+    if (node != free.end() && pod.holds() && !gone(pod)) node->second -= pod.cpu;
+  }
+  int64_t out = 0;
+  for (const auto& [name, left] : free) out += std::max<int64_t>(0, left) / std::max<int64_t>(1, cpu);
+  return out;
+}
+
+// ---- what the scheduler decides ----------------------------------------------------------
+
+void GangChecks::pass_begins(int64_t seen) {
+  seen_ = seen;
+  bound_.clear();
+  victims_.clear();
+  held_before_.clear();
+  for (const auto& [uid, pod] : pods_) {
+    if (pod.holds()) held_before_.insert(pod.gang);
+  }
+}
+
+void GangChecks::evicts(const std::string& uid) {
+  auto pod = pods_.find(uid);
+  if (pod == pods_.end()) return;
+  const std::string& gang = pod->second.gang;
+  Tallies now = tallies();
+  evicting_.insert(gang);
+  const bool goes_already = std::any_of(pods_.begin(), pods_.end(), [&](const auto& other) {
+    return other.second.gang == gang && other.second.evicted;
   });
-  if (in_part || goes) return;
-  bool somebody = std::any_of(gangs_.begin(), gangs_.end(), [&](const auto& entry) {
-    const GangFacts& other = entry.second;
-    if (other.name == gang->first || placed[other.name] >= other.members) return false;
-    bool by_queue = other.queue_priority > gang->second.queue_priority;
-    bool by_class = other.queue == gang->second.queue && other.class_priority > gang->second.class_priority;
-    return by_queue || by_class;
+  // A gang in part gives back what it holds.
+  if (goes_already || now[gang].placed < group_of(gang).min_member) return;
+  victims_.insert(gang);
+  const bool for_somebody = std::any_of(now.begin(), now.end(), [&](const auto& other) {
+    const Group group = group_of(other.first);
+    return other.second.waiting > 0 && other.second.placed < group.min_member &&
+           comes_before(group, group_of(gang));
   });
-  if (!somebody) say(9, fmt::format("{} is made to leave for nobody", gang->first), now);
-}
-
-void GangChecks::look_at_lasting(Time now) {
-  std::map<std::string, int> placed;
-  std::map<std::string, int> staying;
-  for (const auto& [_, pod] : pods()) {
-    placed[pod.gang] += (!pod.node.empty() && !pod.leaving) || pod.ended;
-    staying[pod.gang] += !pod.node.empty() && !pod.leaving && !pod.ended;
-  }
-  for (const auto& [name, gang] : gangs_) {
-    if (placed[name] >= gang.members) whole_once_.insert(name);
-    bool partial = staying[name] > 0 && placed[name] < gang.members && !whole_once_.contains(name);
-    if (!partial) {
-      partial_since_.erase(name);
-    } else {
-      Time since = std::max(partial_since_.try_emplace(name, now).first->second, away_until_);
-      if (now - since > kPatience) {
-        say(8,
-            fmt::format("{} holds {} of {} places and neither gets the rest nor gives them back", name,
-                        placed[name], gang.members),
-            now);
-        partial_since_.erase(name);
-      }
-    }
-    auto leaving = leaving_since_.find(name);
-    if (leaving == leaving_since_.end()) continue;
-    if (staying[name] == 0 || placed[name] == 0) {
-      leaving_since_.erase(leaving);
-      whole_once_.erase(name);
-    } else if (now - std::max(leaving->second, away_until_) > kPatience) {
-      // It may have been placed again since: then it is whole.
-      if (placed[name] < gang.members) say(9, fmt::format("only part of {} was made to leave", name), now);
-      leaving_since_.erase(leaving);
-    }
+  if (!for_somebody && saw_everything()) {
+    report_(9, "right-to-evict", fmt::format("{} is made to leave and nobody comes before it", gang));
   }
 }
 
-void GangChecks::look_at_rest(Time now) {
-  std::map<std::string, int> done;
-  for (const auto& [_, pod] : pods()) done[pod.gang] += pod.ended;
-  std::map<std::string, int64_t> rooms = room();
-  for (const auto& [name, gang] : gangs_) {
-    int64_t places = 0;
-    for (const auto& [node, cpus] : rooms) places += cpus / gang.cpu;
-    if (places >= gang.members && done[name] < gang.members) {
-      say(16, fmt::format("{} never ran: {} of {} ended", name, done[name], gang.members), now);
+void GangChecks::pass_ends(bool clean) {
+  if (!clean || !saw_everything() || (bound_.empty() && victims_.empty())) return;
+  const Tallies now = tallies();
+  check_bound_whole(now);
+  check_evicted(now);
+}
+
+void GangChecks::check_bound_whole(const Tallies& now) {
+  for (const std::string& gang : bound_) {
+    const int64_t wanted = group_of(gang).min_member;
+    auto tally = now.find(gang);
+    if (tally == now.end() || tally->second.placed >= wanted) continue;
+    report_(7, "whole-or-none",
+            fmt::format("{} was given nodes for {} of {} pods", gang, tally->second.placed, wanted));
+  }
+}
+
+bool GangChecks::somebody_fits(const Group& victim, const Tallies& now) const {
+  auto gone = [](const Pod& pod) { return pod.leaving; };
+  return std::any_of(now.begin(), now.end(), [&](const auto& other) {
+    const Group group = group_of(other.first);
+    const int64_t lacks = group.min_member - other.second.placed;
+    return other.second.waiting > 0 && lacks > 0 && comes_before(group, victim) &&
+           places(other.second.cpu, gone) >= lacks;
+  });
+}
+
+void GangChecks::check_evicted(const Tallies& now) {
+  for (const std::string& gang : victims_) {
+    auto tally = now.find(gang);
+    if (tally == now.end()) continue;
+    if (tally->second.staying > 0) {
+      report_(9, "evicted-whole", fmt::format("{} pods of {} may stay", tally->second.staying, gang));
+    }
+    if (!somebody_fits(group_of(gang), now)) {
+      report_(9, "evicted-for-use", fmt::format("{} was made to leave and whom it was for does not fit", gang));
     }
   }
+}
+
+// ---- what may not last --------------------------------------------------------------------
+
+void GangChecks::lasts(std::map<std::string, Time>& since, const std::string& gang, bool does, Time now,
+                       int invariant, std::string_view checker, std::string_view what) {
+  if (!does) {
+    since.erase(gang);
+    return;
+  }
+  const Time from = std::max(since.try_emplace(gang, now).first->second, away_until_);
+  if (now - std::max(from, *healthy_since_) <= kPatience) return;
+  report_(invariant, checker, fmt::format("{} {}", gang, what));
+  since.erase(gang);
+}
+
+void GangChecks::look_at_parts(const Tallies& all, Time now) {
+  for (const auto& [gang, tally] : all) {
+    const int64_t wanted = group_of(gang).min_member;
+    const bool part = tally.staying > 0 && tally.placed < wanted && !whole_once_.contains(gang);
+    lasts(partial_since_, gang, part, now, 8, "hold-and-wait",
+          "holds part of what it needs and neither gets the rest nor gives it back");
+    const bool torn = evicting_.contains(gang) && tally.staying > 0 && tally.placed < wanted;
+    if (!torn && tally.leaving == 0) evicting_.erase(gang);
+    lasts(torn_since_, gang, torn, now, 9, "evicted-whole", "was made to leave in part");
+  }
+}
+
+// A gang that has all its pods, and room for them: free, or held by those it comes before.
+void GangChecks::look_at_waiting(const Tallies& all, Time now) {
+  for (const auto& [gang, tally] : all) {
+    const Group group = group_of(gang);
+    // Pods whose PodGroup has gone with the end of its job are kept, and never start.
+    const bool orphaned = !group.there && !gang.starts_with(kAlone);
+    const bool waits = !orphaned && tally.waiting > 0 && tally.placed < group.min_member && tally.leaving == 0 &&
+                       tally.waiting + tally.placed >= group.min_member;
+    const bool fits = waits && places(tally.cpu, [&](const Pod& pod) {
+                                 return comes_before(group, group_of(pod.gang));
+                               }) >= tally.waiting;
+    lasts(fits_since_, gang, fits && !reserves_, now, 16, "could-start",
+          "waits though there is room for it");
+  }
+}
+
+void GangChecks::look(Time now) {
+  if (!healthy_since_) return;
+  const Tallies all = tallies();
+  look_at_parts(all, now);
+  look_at_waiting(all, now);
+  std::erase_if(fits_since_, [&](const auto& entry) { return !all.contains(entry.first); });
+  std::erase_if(partial_since_, [&](const auto& entry) { return !all.contains(entry.first); });
+  std::erase_if(torn_since_, [&](const auto& entry) { return !all.contains(entry.first); });
 }
 
 }  // namespace trainyard::sim

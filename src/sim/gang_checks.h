@@ -1,79 +1,138 @@
-// GangChecks: what must be true of gangs whatever happens to them: invariants 7, 8, 9 and 16 of
-// the reliability notes. They look at the stored history alone, with eyes of their own, and know
-// nothing of how pods are placed.
+// GangChecks: what must be true of gangs in a crowded world whatever happens to them: invariants
+// 7, 8, 9 and 16 of the reliability notes. They watch the stored history with eyes of their own
+// and know nothing of how pods are placed.
 //
-//   7   no node holds more than it has; a pod's node never changes; a gang that has begun to get
-//       nodes has enough of them, or none, before its patience ends
-//   8   so no two gangs go on holding part of what both need
-//   9   whoever is made to leave for another goes before nobody who stays behind it: there is a
-//       gang that waits with a right to the place, and the whole gang goes
-//   16  at rest no gang waits that would fit on an empty cluster
+//   7   room            no node holds more than it has
+//       bind-once       a pod's node never changes
+//       node-is-there   nobody is bound to a node that is gone or cordoned
+//       closed-queue    nobody is let in, or started, in a queue that is closed
+//       whole-or-none   when the scheduler has done what it decided, whoever got a node has enough
+//   8   hold-and-wait   no gang goes on holding part of what it needs
+//   9   right-to-evict  a whole gang goes only for another that comes before it
+//       evicted-for-use ... and that then fits
+//       evicted-whole   ... and no member of it stays
+//   16  could-start     no gang waits long for room that is there, or that it may take
+//
+// What the scheduler decides is judged when it had seen everything (pass_begins): nobody can know
+// what has not been told. What lasts is judged always.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
-#include "kube/json.h"
-#include "store/store.h"
+#include "sim/cluster.h"
 
 namespace trainyard::sim {
 
-// A gang as it was asked for.
-struct GangFacts {
-  std::string name;
-  int members = 0;
-  int64_t cpu = 0;  // of each member
-  int queue_priority = 0;
-  int64_t class_priority = 0;
-  std::string queue;
-};
-
-struct GangViolation {
-  int invariant = 0;
-  std::string text;
-  Time at;
-};
-
 class GangChecks {
  public:
-  explicit GangChecks(const store::Store& store) : store_(store) {}
+  using Report = std::function<void(int invariant, std::string_view checker, std::string text)>;
 
-  void add_gang(const GangFacts& gang) { gangs_[gang.name] = gang; }
-  void remove_gang(const std::string& name) { gangs_.erase(name); }
-  // After each write of the scheduler's; `evicts`: the pod that it deleted, "" for none.
-  void look(Time now, const std::string& evicts);
-  // From time to time: what may not last. `patience` begins anew when the scheduler was away.
-  void look_at_lasting(Time now);
-  void scheduler_was_away(Time now) { away_until_ = now; }
-  // Nothing is left to happen.
-  void look_at_rest(Time now);
+  // `reserves`: the scheduler may keep room for one that has waited for long, so that others wait.
+  GangChecks(Report report, bool reserves) : report_(std::move(report)), reserves_(reserves) {}
+  GangChecks(const GangChecks&) = delete;
+  GangChecks& operator=(const GangChecks&) = delete;
 
-  const std::vector<GangViolation>& violations() const { return violations_; }
+  // A listener of the cluster.
+  void on_change(const Change& change);
+  // The scheduler decides, having been told everything up to this revision.
+  void pass_begins(int64_t seen);
+  // It asks for the deletion of this pod.
+  void evicts(const std::string& uid);
+  // It has done what it decided; `clean`: and nothing failed on the way.
+  void pass_ends(bool clean);
+  void scheduler_away_until(Time until) { away_until_ = until; }
+  // From now on the world is healthy.
+  void settle(Time now) { healthy_since_ = now; }
+  // From time to time: what may not last.
+  void look(Time now);
 
  private:
-  struct Seen {
+  struct Pod {
     std::string gang;
     std::string node;
     int64_t cpu = 0;
     bool ended = false;
+    bool succeeded = false;
     bool leaving = false;
-  };
-  std::map<std::string, Seen> pods() const;
-  std::map<std::string, int64_t> room() const;
-  void say(int invariant, std::string text, Time now);
-  void check_eviction(const std::string& pod, Time now);
+    bool evicted = false;  // leaving because the scheduler made it go
 
-  const store::Store& store_;
-  std::map<std::string, GangFacts> gangs_;
-  std::map<std::string, std::string> node_of_;  // by pod uid, as first seen
-  std::map<std::string, Time> partial_since_;   // by gang
-  std::set<std::string> whole_once_;
-  std::map<std::string, Time> leaving_since_;  // gangs of which a member was made to leave
+    bool holds() const { return !node.empty() && !ended; }
+    bool stays() const { return holds() && !leaving; }
+    bool waits() const { return node.empty() && !ended && !leaving; }
+  };
+  struct Group {
+    int64_t min_member = 1;
+    std::string queue;
+    std::string priority_class;
+    std::string phase;
+    bool there = false;  // false: a pod on its own
+  };
+  struct Node {
+    int64_t cpu = 0;
+    bool usable = true;
+  };
+  struct Queue {
+    int64_t priority = 0;
+    bool closed = false;
+  };
+  // What there is of a gang.
+  struct Tally {
+    int64_t placed = 0;   // stay on nodes, or have succeeded
+    int64_t staying = 0;  // stay on nodes
+    int64_t waiting = 0;
+    int64_t leaving = 0;
+    int64_t cpu = 0;  // of one of those that wait
+
+    void add(const Pod& pod);
+  };
+  using Tallies = std::map<std::string, Tally>;
+
+  void pod_changed(const Change& change);
+  void bound(const Pod& pod);
+  void group_changed(const Change& change);
+  bool saw_everything() const { return changed_by_others_ <= seen_; }
+  Tally tally_of(const std::string& gang) const;
+  Tallies tallies() const;
+  void note_whole(const std::string& gang);
+  Group group_of(const std::string& gang) const;
+  bool comes_before(const Group& one, const Group& other) const;
+  // How many pods of that size there is room for, when what `gone` says no longer counts.
+  int64_t places(int64_t cpu, const std::function<bool(const Pod&)>& gone) const;
+  void check_bound_whole(const Tallies& now);
+  void check_evicted(const Tallies& now);
+  bool somebody_fits(const Group& victim, const Tallies& now) const;
+  void look_at_parts(const Tallies& all, Time now);
+  void look_at_waiting(const Tallies& all, Time now);
+  void lasts(std::map<std::string, Time>& since, const std::string& gang, bool does, Time now, int invariant,
+             std::string_view checker, std::string_view what);
+
+  // Fixed.
+  const Report report_;
+  const bool reserves_;
+  // State.
+  std::map<std::string, Pod> pods_;       // by uid
+  std::map<std::string, Group> groups_;   // by name: no two jobs share one
+  std::map<std::string, Node> nodes_;
+  std::map<std::string, Queue> queues_;
+  int64_t changed_by_others_ = 0;  // revision
+  int64_t seen_ = 0;
+  std::set<std::string> held_before_;    // gangs that had nodes when the pass began
+  std::set<std::string> bound_;          // gangs of which a pod was bound in this pass
+  std::set<std::string> victims_;        // gangs that were whole and have to go, in this pass
+  std::set<std::string> whole_once_;     // gangs that have been complete since they last had nothing
+  std::map<std::string, Time> partial_since_;
+  std::set<std::string> evicting_;  // gangs of which a pod was made to leave, until all have gone
+  std::map<std::string, Time> torn_since_;
+  std::map<std::string, Time> fits_since_;
   Time away_until_;
-  std::vector<GangViolation> violations_;
+  std::optional<Time> healthy_since_;
 };
 
 }  // namespace trainyard::sim

@@ -59,11 +59,12 @@ void Kubelet::on_change(const Change& change) {
   if (body == nullptr) return;
   const std::string_view node = kube::text_at(pod, {"spec", "nodeName"});
   if (body->node.empty() && !node.empty()) bind(*body, node);
+  // Its scheduler says that it goes for another's sake: what is written later says so too.
+  if (change.author.hand == Hand::kScheduler && read_pod(pod).disrupted) body->disrupted = true;
   if (!body->deleting && kube::is_deleting(pod)) {
     body->deleting = true;
     if (strikes(Fault::kStuckDeletion)) body->stuck = true;
-    const bool node_lost = std::find(lost_nodes_.begin(), lost_nodes_.end(), body->node) != lost_nodes_.end();
-    if (!body->stuck && !node_lost) cluster_.agenda().in(some(500, 5'000), [this, uid] { stop(uid); });
+    if (!body->stuck && !is_lost(body->node)) cluster_.agenda().in(some(500, 5'000), [this, uid] { stop(uid); });
   }
 }
 
@@ -88,7 +89,25 @@ void Kubelet::admit(const json::object& pod) {
 void Kubelet::bind(Body& body, std::string_view node) {
   body.node = node;
   const std::string uid = body.uid;
+  // Nobody there to start it: the cluster takes such pods away after a while.
+  if (options_.crowded && is_lost(body.node)) {
+    cluster_.agenda().in(some(5'000, 40'000), [this, uid] { collect_unreachable(uid); });
+    return;
+  }
   cluster_.agenda().in(some(300, 3'000), [this, uid] { start(uid); });
+}
+
+bool Kubelet::is_lost(const std::string& node) const {
+  return std::find(lost_nodes_.begin(), lost_nodes_.end(), node) != lost_nodes_.end();
+}
+
+void Kubelet::collect_unreachable(const std::string& uid) {
+  Body* body = find(uid);
+  if (body == nullptr || body->stage != Stage::kCreated) return;
+  if (!is_lost(body->node)) return start(uid);
+  body->disrupted = true;
+  write(*body);
+  cluster_.remove({Hand::kCollector, -1}, kube::kPods, std::string(body->name), {.uid = uid, .grace_seconds = 0});
 }
 
 void Kubelet::start(const std::string& uid) {
@@ -174,7 +193,7 @@ void Kubelet::trouble_for(const Body& body) {
 void Kubelet::end_run(const std::string& uid, int run, int exit_code) {
   Body* body = find(uid);
   if (body == nullptr || body->run != run || body->stage != Stage::kRunning) return;
-  if (std::find(lost_nodes_.begin(), lost_nodes_.end(), body->node) != lost_nodes_.end()) return;
+  if (is_lost(body->node)) return;
   if (!trouble_ && !scripted_ && runs_for_ever(*body)) return;
   body->exit_code = exit_code;
   body->finished_at = cluster_.now();
@@ -225,8 +244,9 @@ void Kubelet::evict(Body& body) {
 }
 
 void Kubelet::lose_node(const std::string& node) {
-  if (std::find(lost_nodes_.begin(), lost_nodes_.end(), node) != lost_nodes_.end()) return;
+  if (is_lost(node)) return;
   lost_nodes_.push_back(node);
+  if (node_news_.lost) node_news_.lost(node);
   std::vector<std::string> uids;
   for (const auto& [uid, body] : bodies_) {
     if (body.node == node) uids.push_back(uid);
@@ -244,6 +264,7 @@ void Kubelet::lose_node(const std::string& node) {
   if (!scripted_) {
     cluster_.agenda().in(some(5'000, 90'000), [this, node] {
       std::erase(lost_nodes_, node);
+      if (node_news_.back) node_news_.back(node);
       std::vector<std::string> back;
       for (auto& [uid, body] : bodies_) {
         if (body.node == node && body.deleting) back.push_back(uid);
@@ -303,6 +324,21 @@ void Kubelet::evict_pod(std::string_view name_end) {
 void Kubelet::lose_node_of(std::string_view name_end) {
   Body* body = find_by_end(name_end);
   if (body != nullptr && !body->node.empty()) lose_node(std::string(body->node));
+}
+
+void Kubelet::empty_node(const std::string& node) {
+  std::vector<std::string> uids;
+  for (const auto& [uid, body] : bodies_) {
+    if (body.node == node && !body.deleting && body.stage != Stage::kEnded) uids.push_back(uid);
+  }
+  for (const std::string& uid : uids) {
+    Body* body = find(uid);
+    if (body == nullptr) continue;
+    body->disrupted = true;
+    write(*body);
+    if ((body = find(uid)) == nullptr) continue;
+    cluster_.remove(kKubeletHand, kube::kPods, std::string(body->name), {.uid = uid});
+  }
 }
 
 void Kubelet::write(const Body& body) {

@@ -7,6 +7,7 @@
 // to end.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +23,13 @@ namespace trainyard::sim {
 
 class Kubelet {
  public:
+  // What others are told of nodes, in worlds where they are objects.
+  struct NodeNews {
+    std::function<void(const std::string& node)> lost;
+    std::function<void(const std::string& node)> back;
+  };
   Kubelet(Cluster& cluster, const Options& options, bool scripted);
+  void tell_nodes(NodeNews news) { node_news_ = std::move(news); }
   Kubelet(const Kubelet&) = delete;
   Kubelet& operator=(const Kubelet&) = delete;
 
@@ -37,6 +44,8 @@ class Kubelet {
   void evict_pod(std::string_view name_end);
   // The node on which the pod runs is gone: its pods hang in deletion until settle().
   void lose_node_of(std::string_view name_end);
+  // Asks every pod on the node to go, as a drain does.
+  void empty_node(const std::string& node);
 
  private:
   enum class Stage { kCreated, kPulling, kRunning, kCrashed, kEnded };
@@ -72,6 +81,8 @@ class Kubelet {
   void evict(Body& body);
   void stop(const std::string& uid);
   void lose_node(const std::string& node);
+  bool is_lost(const std::string& node) const;
+  void collect_unreachable(const std::string& uid);
   void trouble_for(const Body& body);
   void write(const Body& body);
   Body* find(const std::string& uid);
@@ -91,6 +102,7 @@ class Kubelet {
   bool trouble_ = true;
   std::map<std::string, Body> bodies_;  // by uid
   std::vector<std::string> lost_nodes_;
+  NodeNews node_news_;
 };
 
 }  // namespace trainyard::sim

@@ -21,7 +21,23 @@ constexpr std::array<std::string_view, kFaultCount> kNames{
     "delete-job",     "recreate-job",   "delete-pod",
     "delete-service", "strip-labels",   "command",
     "foreign-pod",    "orphan",         "quota",
+    "drain",          "queue-close",
 };
+
+// Of a hundred worlds so many have the real scheduler and too little room.
+constexpr unsigned kCrowdedPercent = 10;
+
+void make_crowded(Options& options, Rng& rng, unsigned each) {
+  options.crowded = true;
+  options.jobs = static_cast<int>(rng.between(2, 4));
+  options.nodes = static_cast<int>(rng.between(1, 3));
+  for (Fault fault : {Fault::kDrain, Fault::kQueueClose}) {
+    if (rng.chance(each)) options.faults.add(fault);
+  }
+  // A lease that is renewed for ever makes worlds dear, and a pod without labels is no member of its gang.
+  options.faults.remove(Fault::kRival);
+  options.faults.remove(Fault::kStripLabels);
+}
 
 }  // namespace
 
@@ -60,6 +76,7 @@ Options derive_options(uint64_t seed) {
   for (Fault fault : {Fault::kOrphan, Fault::kQuota}) {
     if (rng.chance(each)) options.faults.add(fault);
   }
+  if (rng.chance(kCrowdedPercent)) make_crowded(options, rng, each);
   return options;
 }
 
@@ -68,6 +85,7 @@ std::string to_string(const Options& options) {
       fmt::format("seed {}: {} jobs, up to {} replicas of a role, {} user actions, {} nodes, {} of trouble",
                   options.seed, options.jobs, options.replicas_max, options.user_actions, options.nodes,
                   format_duration(options.trouble));
+  if (options.crowded) text += ", crowded";
   if (options.faults.empty()) return text + "; no faults";
   text += fmt::format("; faults at {}%:", options.fault_percent);
   const char* comma = "";

@@ -58,6 +58,9 @@ enum class Fault {
   kOrphan,      // a job is deleted and what it made is to stay
   // Admission.
   kQuota,  // pods are refused for a while
+  // Of crowded worlds.
+  kDrain,       // a node is cordoned and emptied
+  kQueueClose,  // a queue takes nobody in for a while
   kCount,
 };
 
@@ -79,7 +82,7 @@ class FaultSet {
 };
 
 // Streams of chance, each seeded apart.
-enum class Stream { kOptions, kJobs, kUsers, kKubelet, kNetwork, kApi, kProcess, kSettle, kQuota };
+enum class Stream { kOptions, kJobs, kUsers, kKubelet, kNetwork, kApi, kProcess, kSettle, kQuota, kYard, kScheduler };
 
 Rng stream(uint64_t seed, Stream which);
 
@@ -92,8 +95,13 @@ struct Options {
   int user_actions = 0;
   int nodes = 2;
   Duration trouble{60'000};  // how long the first phase lasts
+  // The real scheduler places the pods, on nodes with too little room for everybody.
+  bool crowded = false;
 
   bool operator==(const Options&) const = default;
+  // Whether the scheduler keeps room for one that has waited for long; else nobody is made to
+  // wait for another.
+  bool reserves_room() const { return seed % 2 == 1; }
 };
 
 Options derive_options(uint64_t seed);

@@ -34,6 +34,12 @@ class Shrinker {
     candidate.trouble = candidate.trouble / 2;
     return candidate.trouble >= seconds(1) && accept(candidate);
   }
+  // Room for everybody.
+  bool clear() {
+    Options candidate = smallest_;
+    candidate.crowded = false;
+    return accept(candidate);
+  }
   const Options& smallest() const { return smallest_; }
 
  private:
@@ -59,6 +65,7 @@ Options shrink_options(const Options& options, const std::function<bool(const Op
     smaller = shrinker.lower(&Options::replicas_max, 1) || smaller;
     smaller = shrinker.lower(&Options::nodes, 1) || smaller;
     smaller = shrinker.shorten() || smaller;
+    smaller = shrinker.clear() || smaller;
   }
   return shrinker.smallest();
 }

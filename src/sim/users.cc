@@ -24,6 +24,7 @@ Users::Users(Cluster& cluster, Trace& trace, const Options& options)
     const auto kind = static_cast<Kind>((first + rng.below(2) * static_cast<uint64_t>(i)) % 3);
     Rng own = rng.fork();
     jobs_.push_back(random_blueprint(own, kind, fmt::format("job{}", i), options.replicas_max));
+    if (options.crowded) crowd(own, jobs_.back());
   }
 }
 

@@ -23,6 +23,9 @@ constexpr Duration kSilence{3'600'000};
 // A lease is renewed every two seconds for as long as anybody lives: keep those short.
 constexpr Duration kQuietRivals{Duration{210'000} + kWrongByRivals};  // longer than any deadline
 constexpr Duration kSilenceRivals{30'000};
+// In peace a crowded world stays crowded for so long; then there is room for all.
+constexpr Duration kCrowdedFor{600'000};
+constexpr Duration kLookEvery{20'000};
 
 std::vector<kube::Resource> around_for(const std::set<Kind>& kinds) {
   std::vector<kube::Resource> around;
@@ -53,13 +56,29 @@ World::World(const WorldInput& input)
       cluster_(input.options.seed + 1, agenda_),
       checkers_(input_.options, cluster_),
       kubelet_(cluster_, input_.options, input.script != nullptr),
-      scheduler_(cluster_, input_.options, input.script != nullptr),
       users_(cluster_, trace_, input_.options),
       quota_(cluster_, trace_, input_.options) {
   wire();
 }
 
+World::Crowd::Crowd(World& world)
+    : checks([&world](int invariant, std::string_view checker,
+                      std::string text) { world.checkers_.found(invariant, checker, std::move(text)); },
+             world.input_.options.reserves_room()),
+      yard({world.cluster_, world.trace_,
+            [&world](const std::string& node) { world.kubelet_.empty_node(node); }},
+           world.input_.options),
+      scheduler({world.cluster_, checks, world.trace_}, world.input_.options) {
+  world.kubelet_.tell_nodes({[this](const std::string& node) { yard.node_lost(node); },
+                             [this](const std::string& node) { yard.node_back(node); }});
+}
+
 void World::wire() {
+  if (input_.options.crowded) {
+    crowd_ = std::make_unique<Crowd>(*this);
+  } else {
+    scheduler_.emplace(cluster_, input_.options, input_.script != nullptr);
+  }
   cluster_.listen([this](const Change& change) { on_change(change); });
   std::set<Kind> kinds;
   if (input_.script != nullptr) {
@@ -79,7 +98,11 @@ void World::on_change(const Change& change) {
   checkers_.on_change(change);
   if (trace_.on()) tell_story(change);
   kubelet_.on_change(change);
-  scheduler_.on_change(change);
+  if (scheduler_) scheduler_->on_change(change);
+  if (crowd_) {
+    crowd_->checks.on_change(change);
+    crowd_->scheduler.on_change(change);
+  }
   for (const auto& process : processes_) process->on_change(change);
   plan_collection(change);
   if (change.resource == &kube::kLeases) return;
@@ -183,6 +206,10 @@ void World::run_until(Time end) {
 void World::run() {
   Duration trouble = input_.options.trouble;
   for (const auto& process : processes_) process->boot();
+  if (crowd_) {
+    crowd_->yard.start();
+    crowd_->scheduler.boot();
+  }
   if (input_.script != nullptr) {
     users_.create(input_.script->job);
     for (const ScriptLine& line : input_.script->lines) {
@@ -210,6 +237,18 @@ void World::settle() {
   users_.settle();
   quota_.settle();
   kubelet_.settle();
+  if (!crowd_) return;
+  crowd_->checks.settle(agenda_.now());
+  crowd_->yard.settle();
+  crowd_->scheduler.settle();
+  watch_gangs(agenda_.now() + kCrowdedFor);
+}
+
+// While the world is crowded: after that there is room for all.
+void World::watch_gangs(Time until) {
+  crowd_->checks.look(agenda_.now());
+  if (agenda_.now() >= until) return crowd_->yard.grow();
+  agenda_.in(kLookEvery, [this, until] { watch_gangs(until); });
 }
 
 void World::come_to_rest() {

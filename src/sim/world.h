@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,9 +19,11 @@
 #include "sim/process.h"
 #include "sim/quota.h"
 #include "sim/scheduler.h"
+#include "sim/scheduler_process.h"
 #include "sim/script.h"
 #include "sim/trace.h"
 #include "sim/users.h"
+#include "sim/yard.h"
 
 namespace trainyard::sim {
 
@@ -43,12 +46,23 @@ class World {
   const std::vector<Violation>& violations() const { return checkers_.violations(); }
   int64_t revision() const { return cluster_.store().revision(); }
   int operator_writes() const;
+  int64_t pods_evicted() const { return crowd_ ? crowd_->scheduler.evicted() : 0; }
+  int scheduler_deaths() const { return crowd_ ? crowd_->scheduler.deaths() : 0; }
   std::vector<std::string> take_trace() { return trace_.take(); }
   // What is there at the end, without uids, versions and times: for comparing two runs.
   std::string final_state() const;
 
  private:
+  // What a crowded world has instead of the model of a scheduler.
+  struct Crowd {
+    Crowd(World& world);
+    GangChecks checks;
+    Yard yard;
+    SchedulerProcess scheduler;
+  };
+
   void wire();
+  void watch_gangs(Time until);
   void play(const ScriptLine& line);
   void run_until(Time end);
   void settle();
@@ -67,7 +81,8 @@ class World {
   Cluster cluster_;
   Checkers checkers_;
   Kubelet kubelet_;
-  Scheduler scheduler_;
+  std::optional<Scheduler> scheduler_;
+  std::unique_ptr<Crowd> crowd_;
   Users users_;
   Quota quota_;
   std::vector<std::unique_ptr<Process>> processes_;

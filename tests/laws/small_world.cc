@@ -30,8 +30,8 @@ void SmallWorld::carry_out(const Plan& plan, Observation& seen) {
                      [&](const DeleteCompanion& s) { drop(seen.companions, s.uid); },
                      [&](const DeleteGang&) { seen.gang.reset(); },
                      [&](const DeleteCommand& s) { drop(seen.commands, s.uid); },
-                     [&](const UpsertGang&) {
-                       seen.gang = GangSeen{uid(), true, GangPhase::kRunning, *spec.gang, ""};
+                     [&](const UpsertGang& s) {
+                       seen.gang = GangSeen{uid(), true, GangPhase::kRunning, s.gang, ""};
                      },
                      [&](const UpsertCompanion& s) {
                        drop(seen.companions, s.uid);

@@ -354,8 +354,10 @@ void World::carry_out(Pass& pass, const model::DeleteCommand& gone) {
   pass.changed |= std::erase_if(commands_, is_it) > 0;
 }
 
-void World::carry_out(Pass& pass, const model::UpsertGang&) {
-  json::object fresh = dialect_.render_gang(pass.seen.spec);
+void World::carry_out(Pass& pass, const model::UpsertGang& step) {
+  model::JobSpec as_wanted = pass.seen.spec;
+  as_wanted.gang = step.gang;
+  json::object fresh = dialect_.render_gang(as_wanted);
   kube::ensure_object(fresh, {"metadata"})["uid"] = gang_ ? std::string(kube::uid_of(*gang_)) : next_uid();
   if (gang_ && gang_->contains("status")) fresh["status"] = gang_->at("status");
   bool made = !gang_;

@@ -1,0 +1,93 @@
+#include "engine/gang.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trainyard::engine {
+
+using model::Gang;
+using model::GangSeen;
+using model::Outcome;
+using model::PodPhase;
+using model::PodSeen;
+using model::ReplicaId;
+
+namespace {
+
+// A queue that is set stays: it is immutable for users, and an admission hook may have
+// chosen it.
+bool up_to_date(const Gang& wanted, const Gang& stored) {
+  return wanted.min_member == stored.min_member && wanted.min_per_role == stored.min_per_role &&
+         wanted.min_resources == stored.min_resources && wanted.priority_class == stored.priority_class &&
+         wanted.priority == stored.priority && wanted.timeout_seconds == stored.timeout_seconds &&
+         (wanted.queue == stored.queue || !stored.queue.empty());
+}
+
+// Has ended for good, and no pod is left that a scheduler counts.
+bool counts_no_more(const Pass& pass, ReplicaId id) {
+  const std::optional<Outcome> outcome = pass.state.outcome_of(id);
+  if (!outcome) return false;
+  const PodSeen* pod = pass.present(id);
+  const bool shown = pod != nullptr && !pod->gone && !pod->terminating && pod->phase == PodPhase::kSucceeded;
+  return *outcome == Outcome::kFailed || !shown;
+}
+
+Gang gang_to_be(const Pass& pass) {
+  Gang gang = *pass.spec.gang;
+  int members = 0;
+  for (size_t role = 0; role < pass.spec.roles.size(); ++role) {
+    int of_role = 0;
+    pass.each_replica_of(static_cast<int>(role), [&](ReplicaId id) { of_role += !counts_no_more(pass, id); });
+    members += of_role;
+    auto least = gang.min_per_role.find(pass.spec.roles[role].name);
+    if (least != gang.min_per_role.end()) least->second = std::min(least->second, of_role);
+  }
+  gang.min_member = std::min(gang.min_member, std::max(1, members));
+  return gang;
+}
+
+void tell_waiting(Pass& pass, const GangSeen* seen) {
+  const bool complains = seen != nullptr && !seen->message.empty();
+  if (complains && !pass.state.gang_told) {
+    model::Note note;
+    note.kind = model::NoteKind::kGangWaiting;
+    note.object = pass.spec.gang->name;
+    note.text = seen->message;
+    pass.note(std::move(note));
+  }
+  pass.state.gang_told = complains;
+}
+
+}  // namespace
+
+bool keep_gang(Pass& pass) {
+  if (!pass.spec.gang) return true;
+  const Gang& wanted = *pass.spec.gang;
+  const GangSeen* seen = pass.seen.gang ? &*pass.seen.gang : nullptr;
+  if (wanted.owned && (seen == nullptr || seen->owned)) {
+    Gang gang = gang_to_be(pass);
+    if (seen == nullptr) {
+      pass.upserts.push_back(model::UpsertGang{"", std::move(gang)});
+    } else if (!up_to_date(gang, seen->spec)) {
+      pass.upserts.push_back(model::UpsertGang{seen->uid, std::move(gang)});
+    }
+  }
+  tell_waiting(pass, seen);
+  if (!wanted.gates_pods) return true;
+  if (seen != nullptr && seen->phase != model::GangPhase::kPending) return true;
+  std::string why = seen != nullptr && !seen->message.empty() ? ": " + seen->message : "";
+  pass.wait(model::WaitKind::kGangPending,
+            seen != nullptr || wanted.owned
+                ? fmt::format("waiting for the scheduler to let in the gang {} of {} pods{}", wanted.name,
+                              wanted.min_member, why)
+                : fmt::format("waiting for the PodGroup {}, which does not exist", wanted.name));
+  return false;
+}
+
+void delete_gang(Pass& pass) {
+  if (!pass.seen.gang || !pass.seen.gang->owned || !pass.spec.gang || !pass.spec.gang->owned) return;
+  pass.deletes.push_back(model::DeleteGang{pass.spec.gang->name, pass.seen.gang->uid});
+}
+
+}  // namespace trainyard::engine

@@ -1,0 +1,198 @@
+#include "sim/scheduler_process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "client/in_process.h"
+#include "kube/scheduling.h"
+
+namespace trainyard::sim {
+namespace {
+
+constexpr Author kRealScheduler{Hand::kScheduler, -1};
+constexpr int kStepsPerPump = 64;
+
+control::SchedulerOptions scheduler_options(const Options& options) {
+  control::SchedulerOptions out;
+  out.policy.reclaim = false;  // what may be taken so is not for the checkers to say
+  if (!options.reserves_room()) out.policy.reserve_after = std::chrono::hours(24);
+  return out;
+}
+
+}  // namespace
+
+SchedulerProcess::SchedulerProcess(Ports ports, const Options& options)
+    : ports_(ports), options_(options), rng_(stream(options.seed, Stream::kScheduler)) {}
+
+bool SchedulerProcess::strikes(Fault fault) {
+  return trouble_ && options_.faults.has(fault) && rng_.chance(options_.fault_percent);
+}
+
+void SchedulerProcess::boot() {
+  scheduler_ = std::make_unique<control::Scheduler>(
+      control::SchedulerPorts{*this, [this] { return ports_.cluster.now(); }}, scheduler_options(options_));
+  seen_.clear();
+  ports_.trace.say(ports_.cluster.now(), "scheduler", "boots");
+  plan_pump(ports_.cluster.now());
+}
+
+void SchedulerProcess::settle() {
+  trouble_ = false;
+  if (scheduler_ != nullptr) plan_pump(ports_.cluster.now());
+}
+
+void SchedulerProcess::on_change(const Change& change) {
+  if (scheduler_ == nullptr || inside_ || change.resource == &kube::kEvents) return;
+  const auto& streams = scheduler_->streams();
+  const bool watched = std::any_of(streams.begin(), streams.end(), [&](const client::Stream& stream) {
+    return same_type(stream.resource, *change.resource);
+  });
+  if (!watched) return;
+  Duration latency{2};
+  if (strikes(Fault::kWatchDelay)) latency = Duration{rng_.between(10, 5'000)};
+  plan_pump(ports_.cluster.now() + latency);
+}
+
+void SchedulerProcess::plan_pump(Time at) {
+  if (pump_at_ && *pump_at_ <= at) return;
+  pump_at_ = at;
+  ports_.cluster.agenda().at(at, [this, at] {
+    if (pump_at_ != at) return;
+    pump_at_.reset();
+    pump();
+  });
+}
+
+void SchedulerProcess::deliver(int stream, int64_t& version) {
+  const kube::Resource& resource = scheduler_->streams()[static_cast<size_t>(stream)].resource;
+  const int64_t newest = ports_.cluster.store().revision();
+  if (version == newest) return;
+  const Time now = ports_.cluster.now();
+  auto events = ports_.cluster.store().events_since(resource, version);
+  const bool gone = !events.ok() || strikes(Fault::kWatchGone);
+  if (gone || strikes(Fault::kWatchDrop)) {
+    seen_.erase(stream);
+    std::optional<Error> why;
+    if (gone) why = Error{ErrorKind::kGone, "simulated: too old"};
+    return scheduler_->on_closed(stream, why, now);
+  }
+  for (const store::WatchEvent& event : *events) {
+    scheduler_->on_event(stream, client::to_watch_event(event), now);
+    if (strikes(Fault::kWatchDuplicate)) scheduler_->on_event(stream, client::to_watch_event(event), now);
+  }
+  version = newest;
+}
+
+void SchedulerProcess::carry() {
+  const Time now = ports_.cluster.now();
+  for (const control::StreamRequest& wanted : scheduler_->requests(now)) {
+    if (const auto* watch = std::get_if<kube::Watch>(&wanted.request.verb)) {
+      seen_[wanted.stream] = std::stoll(watch->version);
+    } else {
+      scheduler_->on_list(wanted.stream, send(wanted.request), now);
+    }
+  }
+  std::vector<int> open;
+  for (const auto& [stream, version] : seen_) open.push_back(stream);
+  for (int stream : open) {
+    // Streams are not in step with one another, and one may fall far behind.
+    if (strikes(Fault::kWatchFreeze)) continue;
+    deliver(stream, seen_.at(stream));
+  }
+}
+
+void SchedulerProcess::work() {
+  carry();
+  int64_t seen = ports_.cluster.store().revision();
+  for (size_t i = 0; i < scheduler_->streams().size(); ++i) {
+    auto found = seen_.find(static_cast<int>(i));
+    // What is not being watched was listed a moment ago, or a while.
+    seen = std::min(seen, found == seen_.end() ? int64_t{0} : found->second);
+  }
+  clean_ = true;
+  ports_.checks.pass_begins(seen);
+  for (int turn = 0; turn < kStepsPerPump && scheduler_->step(ports_.cluster.now()); ++turn) {
+  }
+  ports_.checks.pass_ends(clean_);
+}
+
+void SchedulerProcess::pump() {
+  if (scheduler_ == nullptr) return;
+  inside_ = true;
+  try {
+    work();
+  } catch (const Died&) {
+    inside_ = false;
+    return die();
+  }
+  inside_ = false;
+  const Time now = ports_.cluster.now();
+  if (const std::optional<Time> next = scheduler_->next_wake()) plan_pump(std::max(*next, now + Duration{1}));
+  // What it did itself is told to it, and so is what a stream held back.
+  const int64_t newest = ports_.cluster.store().revision();
+  const bool behind = std::any_of(seen_.begin(), seen_.end(),
+                                  [&](const auto& stream) { return stream.second != newest; });
+  if (behind) plan_pump(now + Duration{trouble_ && options_.faults.has(Fault::kWatchFreeze) ? 3'000 : 2});
+}
+
+void SchedulerProcess::die() {
+  ++deaths_;
+  scheduler_.reset();
+  pump_at_.reset();
+  ports_.trace.say(ports_.cluster.now(), "scheduler", "crashes at a write");
+  const Duration down{rng_.between(100, 10'000)};
+  ports_.checks.scheduler_away_until(ports_.cluster.now() + down);
+  ports_.cluster.agenda().in(down, [this] { boot(); });
+}
+
+std::optional<Error> SchedulerProcess::trouble_before() {
+  if (strikes(Fault::kCrash)) throw Died{};
+  if (strikes(Fault::kApiTooMany)) return Error{ErrorKind::kUnavailable, "simulated: 429"};
+  if (strikes(Fault::kApiServerError)) return Error{ErrorKind::kUnavailable, "simulated: 500"};
+  if (strikes(Fault::kApiLost)) return Error{ErrorKind::kUnknown, "simulated: timeout"};
+  if (strikes(Fault::kApiConflict)) return Error{ErrorKind::kConflict, "simulated: conflict"};
+  return std::nullopt;
+}
+
+std::optional<Error> SchedulerProcess::trouble_after() {
+  if (strikes(Fault::kCrash)) throw Died{};
+  if (strikes(Fault::kApiLostApplied)) return Error{ErrorKind::kUnknown, "simulated: timeout"};
+  return std::nullopt;
+}
+
+Result<client::Reply> SchedulerProcess::send(const kube::Request& request) {
+  const bool write = client::is_write(request);
+  const bool event = request.resource == kube::kEvents;
+  if (write && !event) {
+    if (std::optional<Error> error = trouble_before()) {
+      clean_ = false;
+      return *error;
+    }
+  }
+  const auto* removal = std::get_if<kube::Delete>(&request.verb);
+  if (removal != nullptr && request.resource == kube::kPods) {
+    ++evicted_;
+    ports_.checks.evicts(removal->options.uid);
+  }
+  Result<client::Reply> reply = client::carry_out(ports_.cluster.store(), request, ports_.cluster.now());
+  if (!reply.ok()) clean_ = false;
+  if (write && !event && ports_.trace.on()) {
+    ports_.trace.say(
+        ports_.cluster.now(), "scheduler",
+        fmt::format("{}{}", to_string(request), reply.ok() ? "" : " refused: " + reply.error().message));
+  }
+  if (write) {
+    const bool binds = request.resource == kube::kBindings;
+    ports_.cluster.tell(kRealScheduler, binds ? kube::kPods : request.resource);
+  }
+  if (write && !event) {
+    if (std::optional<Error> error = trouble_after()) {
+      clean_ = false;
+      return *error;
+    }
+  }
+  return reply;
+}
+
+}  // namespace trainyard::sim

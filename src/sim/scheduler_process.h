@@ -1,0 +1,72 @@
+// SchedulerProcess: one scheduler process of a crowded world: the real control::Scheduler over a
+// network that delays and an API that fails, answers late, or does what it says it did not; the
+// faults are those that the operator's process meets (process.h). It can die at any write and
+// begins anew with nothing but what is stored. One thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/rng.h"
+#include "client/client.h"
+#include "control/scheduler.h"
+#include "sim/cluster.h"
+#include "sim/gang_checks.h"
+#include "sim/options.h"
+#include "sim/trace.h"
+
+namespace trainyard::sim {
+
+class SchedulerProcess final : public client::Client {
+ public:
+  struct Ports {
+    Cluster& cluster;
+    GangChecks& checks;
+    Trace& trace;
+  };
+  SchedulerProcess(Ports ports, const Options& options);
+  SchedulerProcess(const SchedulerProcess&) = delete;
+  SchedulerProcess& operator=(const SchedulerProcess&) = delete;
+
+  void boot();
+  // A listener of the cluster.
+  void on_change(const Change& change);
+  void settle();
+
+  Result<client::Reply> send(const kube::Request& request) override;
+
+  int64_t evicted() const { return evicted_; }
+  int deaths() const { return deaths_; }
+
+ private:
+  struct Died {};
+
+  bool strikes(Fault fault);
+  void plan_pump(Time at);
+  void pump();
+  void work();
+  void carry();
+  void deliver(int stream, int64_t& version);
+  void die();
+  std::optional<Error> trouble_before();
+  std::optional<Error> trouble_after();
+
+  // Fixed.
+  Ports ports_;
+  const Options& options_;
+  // State.
+  Rng rng_;
+  std::unique_ptr<control::Scheduler> scheduler_;
+  std::map<int, int64_t> seen_;  // by stream: everything up to this revision was told
+  std::optional<Time> pump_at_;
+  bool inside_ = false;
+  bool clean_ = true;  // no request has failed since the pass began
+  bool trouble_ = true;
+  int64_t evicted_ = 0;
+  int deaths_ = 0;
+};
+
+}  // namespace trainyard::sim

@@ -1,0 +1,56 @@
+// Yard: the cluster of a crowded world as its administrators keep it: nodes with little room,
+// queues and a PriorityClass. Nodes are lost and come back, are cordoned and emptied; queues are
+// closed and opened. In peace everything is in order again; later the yard grows, so that in the
+// end there is room for everybody.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "sim/cluster.h"
+#include "sim/options.h"
+#include "sim/trace.h"
+
+namespace trainyard::sim {
+
+class Yard {
+ public:
+  struct Ports {
+    Cluster& cluster;
+    Trace& trace;
+    // Asks every pod on the node to go elsewhere.
+    std::function<void(const std::string& node)> empty_node;
+  };
+  Yard(Ports ports, const Options& options);
+  Yard(const Yard&) = delete;
+  Yard& operator=(const Yard&) = delete;
+
+  // Makes everything, and puts what will go wrong on the agenda.
+  void start();
+  void settle();
+  // One more node, large enough for all.
+  void grow();
+  // The kubelet's word: from now on there is no such node; or there is again.
+  void node_lost(const std::string& node);
+  void node_back(const std::string& node);
+
+ private:
+  void make_node(const std::string& name, int cpus);
+  void make_queues();
+  void trouble();
+  void cordon(const std::string& node, bool on);
+  void set_queue(const std::string& queue, std::string_view state);
+  std::string any_node();
+  void say(std::string_view what) { ports_.trace.say(ports_.cluster.now(), "yard", what); }
+
+  // Fixed.
+  Ports ports_;
+  const Options& options_;
+  // State.
+  Rng rng_;
+  std::vector<int> cpus_;  // by node
+  bool trouble_ = true;
+};
+
+}  // namespace trainyard::sim
