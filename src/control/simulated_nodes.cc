@@ -77,7 +77,7 @@ void SimulatedNodes::take_in(int stream, const std::vector<client::Output>& outp
 void SimulatedNodes::wake_pods_of(std::string_view node, Time now) {
   if (node == own_) return;
   for (const auto& [key, pod] : caches_[kPodStream].all()) {
-    if (node_name_of(*pod) == node) queue_.add(key, now);
+    if (node_name_of(*pod.object()) == node) queue_.add(key, now);
   }
 }
 
