@@ -40,7 +40,7 @@ LogKnowledge Node::Agent::log_knowledge(const PodRef& pod) {
               find_container(*object, pod.container) != nullptr;
   if (!here) return known;
   known.waits_for = "ContainerCreating";
-  for (std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+  for (std::string_view list : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"}) {
     const json::array* statuses = kube::array_at(*object, {"status", list});
     for (const json::value& entry : statuses != nullptr ? *statuses : json::array{}) {
       if (!entry.is_object() || kube::text_at(entry.get_object(), {"name"}) != pod.container) continue;

@@ -201,7 +201,9 @@ json::object resources(const ContainerPlan& plan, const SandboxFacts& facts) {
 
 json::array namespaces(const SandboxFacts& facts) {
   json::array to;
-  to.push_back(json::object{{"type", "pid"}});
+  json::object processes{{"type", "pid"}};
+  if (!facts.pid_ns.empty()) processes["path"] = facts.pid_ns.string();
+  to.push_back(std::move(processes));
   to.push_back(json::object{{"type", "mount"}});
   to.push_back(json::object{{"type", "ipc"}, {"path", facts.ipc_ns.string()}});
   to.push_back(json::object{{"type", "uts"}, {"path", facts.uts_ns.string()}});

@@ -69,6 +69,7 @@ struct SandboxFacts {
   std::vector<HostLayer> host_layers;
   std::vector<std::string> hidden;   // folders of the host that the container must not see
   std::filesystem::path network_ns;  // "" for the host's network
+  std::filesystem::path pid_ns;      // "" for one of its own
   std::filesystem::path ipc_ns;
   std::filesystem::path uts_ns;
   std::filesystem::path hosts;

@@ -109,7 +109,7 @@ void PodMachine::take_up(const PodView& view) {
   taken_up_ = true;
   start_time_ = parse_rfc3339(text_at(view.pod, {"status", "startTime"}));
   if (!start_time_) start_time_ = view.now;
-  for (std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+  for (std::string_view list : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"}) {
     const json::array* statuses = kube::array_at(view.pod, {"status", list});
     if (statuses == nullptr) continue;
     for (const json::value& entry : *statuses) {
@@ -124,44 +124,52 @@ void PodMachine::take_up(const PodView& view) {
     ending_ = {std::string(reason), std::string(text_at(view.pod, {"status", "message"}))};
 }
 
+PodMachine::Part PodMachine::part_of(const json::object& spec, const PodView& view) {
+  Part part;
+  part.spec = &spec;
+  part.name = text_at(spec, {"name"});
+  bool known = memory_.contains(part.name);
+  part.memory = &memory_[part.name];
+  auto look = [&](const std::vector<ContainerStatus>& statuses) {
+    for (const ContainerStatus& status : statuses) {
+      if (status.id.container != part.name) continue;
+      // Found, not started by us: what has been done to it is not known, so it is not done again.
+      if (!known && status.id.attempt >= part.memory->attempt) {
+        part.memory->attempt = status.id.attempt;
+        part.memory->crashes = status.id.attempt;
+        part.memory->asked = true;
+        part.memory->post_start_asked = part.memory->post_start_done = true;
+      }
+    }
+    for (const ContainerStatus& status : statuses) {
+      if (status.id.container != part.name) continue;
+      if (status.id.attempt == part.memory->attempt && !part.current) part.current = &status;
+      if (status.id.attempt == part.memory->attempt - 1 && !part.previous) part.previous = &status;
+    }
+  };
+  look(view.containers);
+  look(recalled_);
+  return part;
+}
+
 std::vector<PodMachine::Part> PodMachine::parts(const PodView& view) {
   std::vector<Part> parts;
   for (bool init : {true, false}) {
     for (const json::object* spec : containers_of(view.pod, init)) {
-      Part part;
-      part.spec = spec;
-      part.name = text_at(*spec, {"name"});
-      part.init = init;
-      part.sidecar = init && is_sidecar(*spec);
-      bool known = memory_.contains(part.name);
-      part.memory = &memory_[part.name];
-      auto look = [&](const std::vector<ContainerStatus>& statuses) {
-        for (const ContainerStatus& status : statuses) {
-          if (status.id.container != part.name) continue;
-          // Found, not started by us: what has been done to it is not known, so it is not done again.
-          if (!known && status.id.attempt >= part.memory->attempt) {
-            part.memory->attempt = status.id.attempt;
-            part.memory->crashes = status.id.attempt;
-            part.memory->asked = true;
-            part.memory->post_start_asked = part.memory->post_start_done = true;
-          }
-        }
-        for (const ContainerStatus& status : statuses) {
-          if (status.id.container != part.name) continue;
-          if (status.id.attempt == part.memory->attempt && !part.current) part.current = &status;
-          if (status.id.attempt == part.memory->attempt - 1 && !part.previous) part.previous = &status;
-        }
-      };
-      look(view.containers);
-      look(recalled_);
-      parts.push_back(part);
+      parts.push_back(part_of(*spec, view));
+      parts.back().init = init;
+      parts.back().sidecar = init && is_sidecar(*spec);
     }
+  }
+  for (const json::object* spec : debug_containers_of(view.pod)) {
+    parts.push_back(part_of(*spec, view));
+    parts.back().debug = true;
   }
   return parts;
 }
 
 bool PodMachine::wants_restart(const Part& part, const PodView& view, bool main_left) const {
-  if (deletion_seen_ || ending_) return false;
+  if (deletion_seen_ || ending_ || part.debug) return false;
   if (part.sidecar) return main_left;
   std::string_view policy = restart_policy_of(view.pod);
   if (policy == "Never") return false;
@@ -173,7 +181,7 @@ bool PodMachine::wants_restart(const Part& part, const PodView& view, bool main_
 void PodMachine::note_ends(std::vector<Part>& parts, const PodView& view) {
   bool main_left = false;
   for (const Part& part : parts) {
-    main_left = main_left || (!part.init && (!part.ended() || wants_restart(part, view, true)));
+    main_left = main_left || (part.is_main() && (!part.ended() || wants_restart(part, view, true)));
   }
   for (Part& part : parts) {
     if (!part.ended()) continue;
@@ -224,13 +232,16 @@ void PodMachine::start_due(Part& part, const PodView& view, Decision& decision) 
 
 void PodMachine::drive(std::vector<Part>& parts, const PodView& view, Decision& decision) {
   bool main_left =
-      std::any_of(parts.begin(), parts.end(), [](const Part& p) { return !p.init && !p.ended(); });
+      std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.is_main() && !p.ended(); });
   bool init_done = true;
   for (Part& part : parts) {
-    if (part.sidecar && !main_left && part.alive()) begin_stop(part, view.now, grace_of(view.pod), "");
+    bool leaves = (part.sidecar || part.debug) && !main_left;
+    if (leaves && part.alive()) begin_stop(part, view.now, grace_of(view.pod), "");
     if (part.alive()) drive_alive(part, view, decision);
-    if (part.sidecar && !main_left) continue;
-    if (part.init) {
+    if (leaves) continue;
+    if (part.debug) {
+      start_due(part, view, decision);
+    } else if (part.init) {
       if (!init_done) continue;
       if (part.sidecar) {
         start_due(part, view, decision);
@@ -392,7 +403,7 @@ bool PodMachine::is_over(const std::vector<Part>& parts) const {
     // An init container that failed for good ends the pod.
     if (part.init && !part.sidecar && part.ended() && !part.ended_well()) return true;
   }
-  return std::all_of(parts.begin(), parts.end(), [](const Part& p) { return p.init || p.ended(); });
+  return std::all_of(parts.begin(), parts.end(), [](const Part& p) { return !p.is_main() || p.ended(); });
 }
 
 Decision PodMachine::step(const PodView& view) {

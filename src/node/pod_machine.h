@@ -154,6 +154,7 @@ class PodMachine {
 
   void take_up(const PodView& view);
   std::vector<Part> parts(const PodView& view);
+  Part part_of(const json::object& spec, const PodView& view);
   void note_ends(std::vector<Part>& parts, const PodView& view);
   void note_end(Part& part, const PodView& view);
   bool wants_restart(const Part& part, const PodView& view, bool main_left) const;

@@ -84,7 +84,8 @@ class Life {
   std::string phase() const { return std::string(kube::text_at(status_, {"phase"})); }
   // "worker: running 0", "worker: terminated Error 3 1"; the last number counts restarts.
   std::string state(const std::string& name) const {
-    for (std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+    for (std::string_view list :
+         {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"}) {
       const json::array* statuses = kube::array_at(status_, {list});
       for (const json::value& entry : statuses != nullptr ? *statuses : json::array{}) {
         const json::object& status = entry.as_object();
@@ -216,6 +217,25 @@ TEST(PodMachine, RunsToTheEnd) {
   EXPECT_EQ(life.condition("Ready"), "False PodCompleted");
   EXPECT_EQ(life.condition("Initialized"), "True PodCompleted");
   EXPECT_TRUE(life.told("Started"));
+}
+
+TEST(PodMachine, ADebugContainerIsStartedOnceAndLeavesWithTheOthers) {
+  Life life(kOne);
+  life.settle();
+  json::object& spec = life.pod_["spec"].as_object();
+  spec["ephemeralContainers"] = json::array{json::object{{"name", "look"}}, json::object{{"name", "left"}}};
+  EXPECT_EQ(life.settle(), "start look; start left");
+  EXPECT_EQ(life.state("look"), "running 0");
+  EXPECT_EQ(life.condition("Ready"), "True");
+  life.end("left", 3);
+  EXPECT_EQ(life.settle(), "");
+  EXPECT_EQ(life.state("left"), "terminated Error 3 0");
+  EXPECT_EQ(life.phase(), "Running");
+  life.end("a", 0);
+  EXPECT_EQ(life.settle(), "signal look 15");
+  life.end("look", 143, 15);
+  EXPECT_EQ(life.settle(), "finish");
+  EXPECT_EQ(life.phase(), "Succeeded");
 }
 
 TEST(PodMachine, EndsAreReportedAsKubernetesDoes) {

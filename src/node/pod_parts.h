@@ -15,10 +15,13 @@ struct PodMachine::Part {
   std::string name;
   bool init = false;
   bool sidecar = false;  // an init container that stays
+  bool debug = false;    // added to look into the pod: started once, and the pod fares without it
   ContainerMemory* memory = nullptr;
   const ContainerStatus* current = nullptr;   // of memory->attempt
   const ContainerStatus* previous = nullptr;  // of the attempt before
 
+  // What the pod is for.
+  bool is_main() const { return !init && !debug; }
   // It runs or is about to: it must be stopped before the pod can end.
   bool alive() const { return current != nullptr && current->phase != ContainerPhase::kExited; }
   bool running() const { return current != nullptr && current->phase == ContainerPhase::kRunning; }

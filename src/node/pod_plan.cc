@@ -93,9 +93,11 @@ void add_env_references(const json::object& container, References& references) {
 
 }  // namespace
 
-std::vector<const json::object*> containers_of(const json::object& pod, bool init) {
+namespace {
+
+std::vector<const json::object*> containers_in(const json::object& pod, std::string_view list_name) {
   std::vector<const json::object*> out;
-  const json::array* list = kube::array_at(pod, {"spec", init ? "initContainers" : "containers"});
+  const json::array* list = kube::array_at(pod, {"spec", list_name});
   if (list == nullptr) return out;
   for (const json::value& entry : *list) {
     if (entry.is_object()) out.push_back(&entry.get_object());
@@ -103,9 +105,19 @@ std::vector<const json::object*> containers_of(const json::object& pod, bool ini
   return out;
 }
 
+}  // namespace
+
+std::vector<const json::object*> containers_of(const json::object& pod, bool init) {
+  return containers_in(pod, init ? "initContainers" : "containers");
+}
+
+std::vector<const json::object*> debug_containers_of(const json::object& pod) {
+  return containers_in(pod, "ephemeralContainers");
+}
+
 const json::object* find_container(const json::object& pod, std::string_view name) {
-  for (bool init : {false, true}) {
-    for (const json::object* container : containers_of(pod, init)) {
+  for (std::string_view list : {"containers", "initContainers", "ephemeralContainers"}) {
+    for (const json::object* container : containers_in(pod, list)) {
       if (text_at(*container, {"name"}) == name) return container;
     }
   }
@@ -146,6 +158,7 @@ References references_of(const json::object& pod) {
   for (bool init : {false, true}) {
     for (const json::object* container : containers_of(pod, init)) add_env_references(*container, references);
   }
+  for (const json::object* container : debug_containers_of(pod)) add_env_references(*container, references);
   const json::array* volumes = kube::array_at(pod, {"spec", "volumes"});
   if (volumes == nullptr) return references;
   for (const json::value& entry : *volumes) {
@@ -184,7 +197,9 @@ Result<ContainerWish> plan_container(const json::object& pod, const json::object
   ContainerWish wish;
   ContainerPlan& plan = wish.plan;
   plan.id = {std::string(kube::uid_of(pod)), std::string(text_at(container, {"name"})), 0};
+  if (!is_folder_name(plan.id.container)) return Error{ErrorKind::kInvalid, "a container has no fit name"};
   plan.image = text_at(container, {"image"});
+  plan.target = text_at(container, {"targetContainerName"});
   Result<Env> env = plan_env(pod, container, around);
   if (!env.ok()) return env.error();
   std::map<std::string, std::string> values(env->begin(), env->end());

@@ -41,10 +41,12 @@ Result<ContainerWish> plan_container(const json::object& pod, const json::object
 std::string unfit_name(const json::object& pod);
 bool is_folder_name(std::string_view name);
 
-// The container of that name, init containers too; null when there is none.
+// The container of that name, of whatever kind; null when there is none.
 const json::object* find_container(const json::object& pod, std::string_view name);
 // spec.initContainers or spec.containers, in order.
 std::vector<const json::object*> containers_of(const json::object& pod, bool init);
+// spec.ephemeralContainers: added by `kubectl debug` to a pod that runs.
+std::vector<const json::object*> debug_containers_of(const json::object& pod);
 
 // The group that the pod's volumes belong to.
 std::optional<int64_t> fs_group_of(const json::object& pod);

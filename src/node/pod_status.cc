@@ -119,7 +119,7 @@ struct PodMachine::Summary {
   bool all_well = true;
   bool any_run = false;
   std::vector<std::string> not_initialized, not_ready;
-  json::array init_statuses, statuses;
+  json::array init_statuses, statuses, debug_statuses;
   std::string phase = "Pending";
 };
 
@@ -127,7 +127,7 @@ PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const Pod
   Summary sum;
   bool over = is_over(parts);
   for (const Part& part : parts) {
-    bool initializing = !part.init && !sum.init_done;
+    bool initializing = part.is_main() && !sum.init_done;
     json::object status = container_status(*part.memory, *part.spec, part.name, part.current, part.previous,
                                            initializing, view);
     if (part.init) {
@@ -137,6 +137,9 @@ PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const Pod
       if (!part.sidecar) status["ready"] = part.ended_well();
       if (!part.sidecar && !part.ended_well()) sum.all_well = false;
       sum.init_statuses.push_back(std::move(status));
+    } else if (part.debug) {
+      status["ready"] = false;
+      sum.debug_statuses.push_back(std::move(status));
     } else {
       sum.any_run = sum.any_run || part.has_run();
       sum.all_well = sum.all_well && part.ended_well();
@@ -200,6 +203,7 @@ json::object PodMachine::status_of(const std::vector<Part>& parts, const PodView
   out["startTime"] = format_rfc3339(*start_time_);
   if (!sum.init_statuses.empty()) out["initContainerStatuses"] = std::move(sum.init_statuses);
   out["containerStatuses"] = std::move(sum.statuses);
+  if (!sum.debug_statuses.empty()) out["ephemeralContainerStatuses"] = std::move(sum.debug_statuses);
   out["qosClass"] = kube::jview(qos_class_of(view.pod));
   return out;
 }

@@ -65,6 +65,7 @@ struct PodPlan {
 struct ContainerPlan {
   ContainerId id;
   std::string image;               // as written in the pod
+  std::string target;              // the container whose processes it sees as well, "" for none
   std::vector<std::string> argv;   // command and args after $(VAR) expansion; empty: the image's own
   bool argv_is_args_only = false;  // argv holds args for the image's entrypoint
   std::vector<std::pair<std::string, std::string>> env;  // in order, after expansion

@@ -164,8 +164,18 @@ std::vector<HostLayer> SandboxRuntime::host_layers(const ContainerId& id) const 
   return layers;
 }
 
+fs::path SandboxRuntime::pid_namespace(const std::string& pod_uid, const std::string& container) {
+  for (const ContainerStatus& status : shims_.list(pod_uid)) {
+    if (status.id.container != container || status.phase != ContainerPhase::kRunning) continue;
+    if (std::optional<ShimState> state = shims_.state(status.id)) {
+      return fmt::format("/proc/{}/ns/pid", state->pid);
+    }
+  }
+  return {};
+}
+
 SandboxFacts SandboxRuntime::facts(const Pod& pod, const ContainerPlan& plan,
-                                   const std::optional<Image>& image) const {
+                                   const std::optional<Image>& image) {
   fs::path folder = pod_folder(pod.plan.uid);
   NamespaceFiles files = namespace_files(folder / "ns");
   SandboxFacts facts;
@@ -176,6 +186,7 @@ SandboxFacts SandboxRuntime::facts(const Pod& pod, const ContainerPlan& plan,
     facts.hidden = {options_.data_dir.string()};
   }
   if (!pod.plan.host_network) facts.network_ns = files.network;
+  if (!plan.target.empty()) facts.pid_ns = pid_namespace(pod.plan.uid, plan.target);
   facts.ipc_ns = files.ipc;
   facts.uts_ns = files.uts;
   facts.hosts = folder / "hosts";

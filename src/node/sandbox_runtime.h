@@ -80,7 +80,9 @@ class SandboxRuntime final : public Runtime {
   std::string cgroup_of(const ContainerId& id) const;
   Result<Done> make_pod_files(const PodPlan& pod, const std::string& ip);
   Result<Done> mount_memory_volumes(const ContainerPlan& plan);
-  SandboxFacts facts(const Pod& pod, const ContainerPlan& plan, const std::optional<Image>& image) const;
+  SandboxFacts facts(const Pod& pod, const ContainerPlan& plan, const std::optional<Image>& image);
+  // Where the processes of the container are that this one looks into; "" when it does not run.
+  std::filesystem::path pid_namespace(const std::string& pod_uid, const std::string& container);
   std::vector<HostLayer> host_layers(const ContainerId& id) const;
   Result<Done> make_root(const ContainerId& id, const std::optional<Image>& image, SandboxFacts& known);
   Result<Done> make_bundle(const Pod& pod, const ContainerPlan& plan);

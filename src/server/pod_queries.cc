@@ -35,7 +35,9 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
 Result<std::string> container_of(const json::object& pod, std::string_view asked) {
   std::vector<std::string> main = names_in(pod, "containers");
   if (!asked.empty()) {
-    if (has(main, asked) || has(names_in(pod, "initContainers"), asked)) return std::string(asked);
+    for (std::string_view list : {"containers", "initContainers", "ephemeralContainers"}) {
+      if (has(names_in(pod, list), asked)) return std::string(asked);
+    }
     return bad_pod_query(
         fmt::format("container {} is not valid for pod {}", kube::shown(asked), kube::name_of(pod)));
   }

@@ -44,6 +44,15 @@ bool Subresources::handle(const CallRef& call) {
   if (name == "eviction") return evict(call), true;
   if (name == "finalize") return finalize(call), true;
   if (name == "token") return issue_token(call), true;
+  if (name == "ephemeralcontainers") {
+    const std::string& method = call->request.method;
+    if (method != "GET" && method != "PUT" && method != "PATCH") {
+      return refuse(call, method_not_allowed(&call->api->resource, method)), true;
+    }
+    // The pod, of which the store lets nothing be changed but what may be.
+    call->path.subresource.clear();
+    return objects_.handle(call), true;
+  }
   if (name == "binding") {
     if (std::optional<json::object> binding = posted(call)) bind(call, *binding);
     return true;

@@ -16,6 +16,8 @@ constexpr std::string_view kUpdateRule =
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+constexpr std::string_view kDebugRule =
+    "ephemeral containers are added to a pod that is there; they may not be changed or removed";
 constexpr std::string_view kPortRule = "must be between 1 and 65535, inclusive";
 
 void default_probe(json::object& container, std::string_view which) {
@@ -96,7 +98,9 @@ void default_spec(json::object& spec) {
   set_default(spec, "serviceAccountName", "default");
   set_default(spec, "securityContext", json::object{});
   set_default(spec, "enableServiceLinks", true);
-  for (std::string_view list : {"containers", "initContainers"}) each_object(spec, list, default_container);
+  for (std::string_view list : {"containers", "initContainers", "ephemeralContainers"}) {
+    each_object(spec, list, default_container);
+  }
   each_object(spec, "volumes", default_volume);
 }
 
@@ -234,6 +238,7 @@ void check_spec(const json::object& spec, Causes& causes) {
   std::set<std::string> names;
   check_containers(spec, "initContainers", volumes, names, causes);
   check_containers(spec, "containers", volumes, names, causes);
+  check_containers(spec, "ephemeralContainers", volumes, names, causes);
   std::string_view policy = text_at(spec, {"restartPolicy"});
   if (policy != "Always" && policy != "OnFailure" && policy != "Never") {
     causes.push_back(unsupported_value("spec.restartPolicy", policy, {"Always", "OnFailure", "Never"}));
@@ -263,16 +268,25 @@ json::object fixed_part(const json::object& spec, const json::object& before) {
   return fixed;
 }
 
+// Each that was there is there as it was: they are added, never changed.
+bool keeps_all(const json::object& spec, const json::object& before, std::string_view list) {
+  const json::array* old = kube::array_at(before, {list});
+  const json::array* all = kube::array_at(spec, {list});
+  if (old == nullptr || old->empty()) return true;
+  return all != nullptr && std::all_of(old->begin(), old->end(), [&](const json::value& one) {
+           return std::find(all->begin(), all->end(), one) != all->end();
+         });
+}
+
 void check_update(const json::object& spec, const json::object& before, Causes& causes) {
   json::object then = fixed_part(before, before);
   json::object now = fixed_part(spec, before);
-  const json::array* old = kube::array_at(before, {"tolerations"});
-  const json::array* all = kube::array_at(spec, {"tolerations"});
-  const bool keeps =
-      old == nullptr || (all != nullptr && std::all_of(old->begin(), old->end(), [&](const json::value& one) {
-                           return std::find(all->begin(), all->end(), one) != all->end();
-                         }));
-  if (now != then || !keeps) causes.push_back(forbidden_value("spec", kUpdateRule));
+  if (now != then || !keeps_all(spec, before, "tolerations")) {
+    causes.push_back(forbidden_value("spec", kUpdateRule));
+  }
+  if (!keeps_all(spec, before, "ephemeralContainers")) {
+    causes.push_back(forbidden_value("spec.ephemeralContainers", kDebugRule));
+  }
 }
 
 // How a pod is treated when memory is short: what its requests and limits make of it.
@@ -316,6 +330,10 @@ Causes admit_pod(json::object& pod, const json::object* before) {
   }
   default_spec(spec);
   check_spec(spec, causes);
+  const json::array* debug = kube::array_at(spec, {"ephemeralContainers"});
+  if (debug != nullptr && !debug->empty()) {
+    causes.push_back(forbidden_value("spec.ephemeralContainers", kDebugRule));
+  }
   if (causes.empty()) kube::ensure_object(pod, {"status"})["qosClass"] = quality_of(spec);
   return causes;
 }

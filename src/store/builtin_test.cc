@@ -132,6 +132,35 @@ TEST_F(BuiltinTest, WhatOfAPodMayChange) {
   }
 }
 
+TEST_F(BuiltinTest, DebugContainersAreOnlyAdded) {
+  ASSERT_TRUE(
+      create(kube::kPods, R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}})")
+          .ok());
+  struct Case {
+    std::string list;
+    std::string says;  // after the name; "" when it is taken
+  };
+  const std::string forbidden =
+      "spec.ephemeralContainers: Forbidden: ephemeral containers are added to a pod that is there; they may "
+      "not "
+      "be changed or removed";
+  const Case cases[] = {
+      {R"([{"name":"look","image":"i"}])", ""},
+      {R"([{"name":"look","image":"i"},{"name":"c","image":"i"}])",
+       "spec.ephemeralContainers[1].name: Duplicate value: \"c\""},
+      {R"([{"name":"look","image":"j"}])", forbidden},
+      {R"([])", forbidden},
+  };
+  for (const Case& c : cases) {
+    Result<Object> patched = patch(kube::kPods, "p", R"({"spec":{"ephemeralContainers":)" + c.list + "}}");
+    EXPECT_EQ(patched.ok(), c.says.empty()) << c.list;
+    if (!patched.ok()) EXPECT_EQ(say(patched), "Pod \"p\" is invalid: " + c.says);
+  }
+  Result<Object> made = create(kube::kPods, R"({"metadata":{"name":"q"},"spec":{
+      "containers":[{"name":"c","image":"i"}],"ephemeralContainers":[{"name":"look","image":"i"}]}})");
+  EXPECT_EQ(say(made), "Pod \"q\" is invalid: " + forbidden);
+}
+
 TEST_F(BuiltinTest, Services) {
   Result<Object> made =
       create(kube::kServices, R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":80}]}})");

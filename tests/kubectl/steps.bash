@@ -20,6 +20,7 @@ exec 30
 exec_stdin 30
 cp 30
 attach 30
+debug 30
 port_forward 31
 apply 0
 apply_server_side 0
@@ -291,6 +292,16 @@ step_exec() {
   exits 1 k exec nobody -- true
   has "$output" NotFound
   exits 1 k exec talker -c nobody -- true
+}
+
+# A container beside those of a pod that runs, kept in its status; with -i one that is typed to.
+step_debug() {
+  k debug talker --image=example/none:1 --container=look -- sh -c 'echo looking at $HOSTNAME; exit 3' >/dev/null
+  until_true 20 eval 'k logs talker -c look | grep -q "looking at talker"'
+  until_true 10 eval '[ "$(k get pod talker -o "jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}")" = 3 ]'
+  has "$(printf 'question\n' | k debug -i talker --image=example/none:1 --container=ask -- head -n 1 2>/dev/null)" question
+  is "$(k get pod talker -o 'jsonpath={.status.phase}')" Running
+  has "$(k describe pod talker)" 'Ephemeral Containers:' '  look:' '  ask:'
 }
 
 step_exec_stdin() {

@@ -148,8 +148,8 @@ class Leftovers(unittest.TestCase):
                               stdout=subprocess.PIPE) as other:
             other.stdout.readline()
             network = os.readlink(f"/proc/{other.pid}/ns/net")
-            # The kernel gave the number again, to another plane's pod; then to one that is ours still.
-            for seen, is_left in ({"10.1.1.1"}, False), ({"10.9.8.7"}, True), (set(), True):
+            # It is a pod's of ours; then the kernel gave the number again, to somebody else.
+            for seen, is_left in ({"10.9.8.7"}, True), ({"10.1.1.1"}, False), (set(), False):
                 self.traces.networks = {network: seen}
                 self.assertEqual(bool(self.traces.left_networks()), is_left, seen)
             other.stdin.close()

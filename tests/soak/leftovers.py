@@ -86,18 +86,15 @@ class Traces:
                 found += [os.path.join(root, one) for one in folders if one == name]
         return found
 
-    def is_others(self, network, pid):
-        """The kernel gives a number again: whether the one that this process is in is another plane's."""
-        here = addresses(pid)
-        if here and self.networks[network] and not here & self.networks[network]:
-            return True
-        return bool(planes_of(pid)) and not planes_of(pid) & self.names
+    def is_ours(self, network, pid):
+        """The kernel gives a number again, to whoever comes next: whether this process is in the plane's still."""
+        return bool(addresses(pid) & self.networks[network] or planes_of(pid) & self.names)
 
     def left_networks(self):
         found = []
         for entry in PROC.iterdir():
             network = link(entry / "ns/net") if entry.name.isdigit() else ""
-            if network in self.networks and not self.is_others(network, entry.name):
+            if network in self.networks and self.is_ours(network, entry.name):
                 found.append(f"{network} held by {entry.name}")
         # One that is mounted in the plane's folder is found whatever its number.
         return found + [f"{line.split()[3]} is mounted" for line in read("/proc/self/mountinfo").decode().splitlines()
