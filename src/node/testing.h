@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,10 @@ class TempFolder {
 };
 
 inline std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  // A process that ends while its file is read makes that an error: then it is as far as it came.
+  std::ostringstream out;
+  out << std::ifstream(file).rdbuf();
+  return out.str();
 }
 
 inline json::object parse(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }

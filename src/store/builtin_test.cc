@@ -154,7 +154,9 @@ TEST_F(BuiltinTest, DebugContainersAreOnlyAdded) {
   for (const Case& c : cases) {
     Result<Object> patched = patch(kube::kPods, "p", R"({"spec":{"ephemeralContainers":)" + c.list + "}}");
     EXPECT_EQ(patched.ok(), c.says.empty()) << c.list;
-    if (!patched.ok()) EXPECT_EQ(say(patched), "Pod \"p\" is invalid: " + c.says);
+    if (!patched.ok()) {
+      EXPECT_EQ(say(patched), "Pod \"p\" is invalid: " + c.says);
+    }
   }
   Result<Object> made = create(kube::kPods, R"({"metadata":{"name":"q"},"spec":{
       "containers":[{"name":"c","image":"i"}],"ephemeralContainers":[{"name":"look","image":"i"}]}})");
