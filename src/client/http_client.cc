@@ -20,9 +20,8 @@
 namespace trainyard::client {
 namespace {
 
-constexpr size_t kBufferBytes = 64 * 1024;
-// Of an answer, most of which are of a few kilobytes; it grows when there is more.
-constexpr size_t kAnswerBytes = 16 * 1024;
+// As much as TLS brings at once; buffers of answers grow when there is more.
+constexpr size_t kBufferBytes = 16 * 1024;
 constexpr uint64_t kBodyMax = 512ULL * 1024 * 1024;
 constexpr uint64_t kErrorBodyMax = 1024 * 1024;
 
@@ -55,7 +54,7 @@ asio::awaitable<Exchange> talk(HttpClient::Core& core, std::unique_ptr<Link> lin
     co_return Exchange{lost(core, raw, unsent), std::nullopt, kept && unsent != beast::error::timeout};
   }
   beast::flat_buffer buffer;
-  buffer.reserve(kAnswerBytes);
+  buffer.reserve(kBufferBytes);
   http::response_parser<http::string_body> parser;
   parser.body_limit(kBodyMax);
   auto [unheard, got] = co_await http::async_read(*link, buffer, parser, kTuple);
