@@ -5,11 +5,13 @@ from xml.sax.saxutils import escape
 NAMES = {"ours": "trainyard", "best": "training-operator, best flags", "default": "training-operator, default flags"}
 COLOURS = {"ours": "#1a7f5a", "best": "#c4622d", "default": "#8a8a8a"}
 PANELS = [
-    ("seconds per 1,000 jobs of 4 replicas", lambda result, step: step["seconds"] * 1000 / step["count"]),
-    ("CPU seconds per 1,000 jobs", lambda result, step: step["cpu"] * 1000 / step["count"]),
-    ("peak memory, MB", lambda result, step: step["peak_mb"]),
-    ("requests per job, Events among them", lambda result, step: requests_of(step) / step["count"]),
+    ("seconds per 1,000 jobs of 4 replicas", lambda step: step["seconds"] * 1000 / step["count"]),
+    ("CPU seconds per 1,000 jobs", lambda step: step["cpu"] * 1000 / step["count"]),
+    ("peak memory, MB", lambda step: step["peak_mb"]),
+    ("requests per job, Events among them", lambda step: requests_of(step) / step["count"]),
 ]
+STEPS = ["jobs of 4 replicas created", "all running", "idle", "restarted", "all succeeded and cleaned up",
+         "one job of many replicas created", "started beside finished jobs", "one new job beside finished jobs"]
 ROW, LEFT, WIDTH = 22, 250, 420
 
 
@@ -27,22 +29,23 @@ def in_words(step):
 
 
 def cell(step):
+    if step is None:
+        return "-"
     verbs = ", ".join(f"{count} {verb}" for verb, count in step["requests"].items()) or "none"
     events = f", {step['events']} Events" if step["events"] else ""
     lost = f" ({step['lost']} lost)" if "lost" in step else ""
     kubelet = f" (kubelet {step['kubelet']:.1f} s)" if "kubelet" in step else ""
-    return f"{step['seconds']:.1f} s{kubelet}; {step['cpu']:.2f} CPU-s; {step['peak_mb']:.0f} MB; {verbs}{events}{lost}"
+    alone = f" ({step['seconds'] / step['alone']:.2f} of what the server alone needs)" if "alone" in step else ""
+    return f"{step['count']:,}: {step['seconds']:.1f} s{kubelet}{alone}; {step['cpu']:.2f} CPU-s; {step['peak_mb']:.0f} MB; {verbs}{events}{lost}"
 
 
 def table(results):
     rows = [["step"] + [NAMES[each["kind"]] for each in results], ["---"] * (len(results) + 1)]
     rows.append(["the server alone, objects/s at 16 connections, before and after"]
                 + [f"{1 / each['alone_before']:.0f}, {1 / each['alone_after']:.0f}" for each in results])
-    rows.append(["time for all pods and services, of what the server alone needs"]
-                + [f"{each['steps'][0]['seconds'] / (8 * each['jobs'] * each['alone_before']):.2f}" for each in results])
-    for at, step in enumerate(results[0]["steps"]):
-        cells = [f"{each['steps'][at]['count']:,}: {cell(each['steps'][at])}" for each in results]
-        rows.append([step["step"]] + cells)
+    for name in STEPS:
+        if any(name in each["steps"] for each in results):
+            rows.append([name] + [cell(each["steps"].get(name)) for each in results])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
@@ -63,7 +66,8 @@ def plot(results):
     height = ROW * (len(results) + 2)
     lines = []
     for at, (title, figure) in enumerate(PANELS):
-        lines += bars(10 + at * height, title, [(each["kind"], figure(each, each["steps"][0])) for each in results])
+        figures = [(each["kind"], figure(each["steps"][STEPS[0]])) for each in results if STEPS[0] in each["steps"]]
+        lines += bars(10 + at * height, title, figures)
     size = f'width="{LEFT + WIDTH + 90}" height="{20 + len(PANELS) * height}"'
     style = 'font-family="sans-serif" font-size="12"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>\n<rect width="100%" height="100%" fill="white"/>\n' + "\n".join(lines) + "\n</svg>\n"

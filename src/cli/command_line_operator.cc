@@ -9,6 +9,7 @@
 
 #include "cli/command_line_plane.h"
 #include "cli/operator_config.h"
+#include "cli/service_flags.h"
 
 namespace trainyard::cli {
 
@@ -18,8 +19,7 @@ struct OperatorCommands::Raw {
   std::string config;
   std::vector<std::string> schemes;
   bool gang = false;
-  std::string log_level = "info";
-  std::string log_form = "text";
+  ServiceFlags flags;
   bool json_logs = false;
   std::string events = "combined";
   int monitoring_port = 0;
@@ -91,28 +91,12 @@ std::optional<std::string> choose_dialects(OperatorCommand& command,
   return std::nullopt;
 }
 
-LogLevel level_of(const std::string& text) {
-  if (text == "debug") return LogLevel::kDebug;
-  if (text == "warn") return LogLevel::kWarning;
-  return text == "error" || text == "panic" ? LogLevel::kError : LogLevel::kInfo;
-}
-
 void add_where(CLI::App& app, OperatorCommand& command) {
-  app.add_option(
-      "--kubeconfig", command.kubeconfig,
-      "The file that leads to the cluster; by default $KUBECONFIG, ~/.kube/config or, in a pod, its "
-      "service account");
-  app.add_option("--context", command.context, "The context of the kubeconfig; by default the current one");
+  ServiceFlags::add_cluster(app, command);
   app.add_option("-n,--namespace", command.namespaces,
                  "Look after jobs of this namespace alone; several times or with commas for several")
       ->delimiter(',');
-  app.add_flag("--leader-elect,!--no-leader-elect", command.leader_elect,
-               "Only one of several operators works, the others stand by (the default)");
-  app.add_option("--leader-election-namespace", command.lease_ns,
-                 "Where the Lease is; by default the namespace that we run in");
-  app.add_option("--leader-election-id", command.lease_name, "The Lease's name")->capture_default_str();
-  app.add_option("--identity", command.identity,
-                 "Our name in the Lease; by default the host's name and something random");
+  ServiceFlags::add_lease(app, command, "operators");
 }
 
 void add_jobs(CLI::App& app, OperatorCommand& command, std::vector<std::string>& schemes, bool& gang) {
@@ -132,10 +116,7 @@ void add_jobs(CLI::App& app, OperatorCommand& command, std::vector<std::string>&
                  "How many jobs are worked on at once")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
-  app.add_option("--connections", command.connections,
-                 "How many requests are under way at once, watches aside")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 256));
+  ServiceFlags::add_connections(app, command, "How many requests are under way at once, watches aside");
 }
 
 }  // namespace
@@ -155,20 +136,7 @@ void OperatorCommands::describe(CLI::App& app) {
                    "combined: what happens to several replicas at once is one Event; each: one for each")
       ->capture_default_str()
       ->check(CLI::IsMember({"combined", "each"}));
-  command
-      ->add_option("--metrics-addr,--metrics-bind-address", raw_->command.metrics_address,
-                   "Where /metrics is served; 0 for nowhere")
-      ->capture_default_str();
-  command
-      ->add_option("--health-addr,--health-probe-bind-address", raw_->command.health_address,
-                   "Where /healthz and /readyz are served; 0 for nowhere")
-      ->capture_default_str();
-  command->add_option("--log-level,--zap-log-level", raw_->log_level, "debug, info, warn or error")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "panic"}));
-  command->add_option("--log-format,--zap-encoder", raw_->log_form, "text or json")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"text", "console", "json"}));
+  raw_->flags.add_outlook(*command, raw_->command);
   command->add_flag("--json-log-format", raw_->json_logs)->group("");
   command->add_option("--monitoring-port", raw_->monitoring_port)->check(CLI::Range(0, 65535))->group("");
   command->add_flag("--zap-devel")->group("");
@@ -239,8 +207,8 @@ std::optional<Command> OperatorCommands::read(std::string_view name) const {
   if (gang_said && raw_->gang && gang.empty()) gang = "volcano";
   if (raw_->monitoring_port != 0) command.metrics_address = fmt::format(":{}", raw_->monitoring_port);
   command.each_event = raw_->events == "each";
-  command.log_level = level_of(raw_->log_level);
-  command.log_form = raw_->json_logs || raw_->log_form == "json" ? LogForm::kJson : LogForm::kText;
+  raw_->flags.read(command);
+  if (raw_->json_logs) command.log_form = LogForm::kJson;
   for (const IgnoredFlag& flag : kIgnoredFlags) {
     if (app.get_option("--" + std::string(flag.name))->count() == 0) continue;
     command.notes.push_back(fmt::format("--{} has no effect: {}", flag.name, flag.why));

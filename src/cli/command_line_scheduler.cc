@@ -4,19 +4,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/service_flags.h"
+
 namespace trainyard::cli {
 
 struct SchedulerCommands::Raw {
   SchedulerCommand scheduler;
-  std::string log_level = "info";
-  std::string log_form = "text";
+  ServiceFlags flags;
   Target target;
   std::string name;
   CreateQueue create;
   CLI::App* queue = nullptr;
 
   void add_scheduler(CLI::App& app);
-  void add_reach(CLI::App& command);
   void add_queue(CLI::App& app);
   CLI::App* add_queue_verb(const char* verb, const char* about, const char* example);
 };
@@ -27,38 +27,6 @@ SchedulerCommands::~SchedulerCommands() = default;
 void SchedulerCommands::describe(CLI::App& app) {
   raw_->add_scheduler(app);
   raw_->add_queue(app);
-}
-
-void SchedulerCommands::Raw::add_reach(CLI::App& command) {
-  command.add_option("--kubeconfig", scheduler.kubeconfig,
-                     "The file that leads to the cluster; by default $KUBECONFIG, ~/.kube/config or, in a "
-                     "pod, its service account");
-  command.add_option("--context", scheduler.context,
-                     "The context of the kubeconfig; by default the current one");
-  command.add_flag("--leader-elect,!--no-leader-elect", scheduler.leader_elect,
-                   "Only one of several schedulers works, the others stand by (the default)");
-  command.add_option("--leader-election-namespace", scheduler.lease_ns,
-                     "Where the Lease is; by default the namespace that we run in");
-  command.add_option("--leader-election-id", scheduler.lease_name, "The Lease's name")->capture_default_str();
-  command.add_option("--identity", scheduler.identity,
-                     "Our name in the Lease; by default the host's name and something random");
-  command.add_option("--connections", scheduler.connections, "How many pods are bound at once")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 256));
-  command
-      .add_option("--metrics-addr,--metrics-bind-address", scheduler.metrics_address,
-                  "Where /metrics is answered; 0 for nowhere")
-      ->capture_default_str();
-  command
-      .add_option("--health-addr,--health-probe-bind-address", scheduler.health_address,
-                  "Where /healthz and /readyz are answered; 0 for nowhere")
-      ->capture_default_str();
-  command.add_option("--log-level", log_level, "debug, info, warn or error")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
-  command.add_option("--log-format", log_form, "text or json")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"text", "json"}));
 }
 
 void SchedulerCommands::Raw::add_scheduler(CLI::App& app) {
@@ -78,7 +46,10 @@ void SchedulerCommands::Raw::add_scheduler(CLI::App& app) {
                     "Queues get back what others hold beyond their part (the default)");
   command->add_flag("--backfill,!--no-backfill", scheduler.backfill,
                     "A gang may overtake one that does not fit (the default)");
-  add_reach(*command);
+  ServiceFlags::add_cluster(*command, scheduler);
+  ServiceFlags::add_lease(*command, scheduler, "schedulers");
+  ServiceFlags::add_connections(*command, scheduler, "How many pods are bound at once");
+  flags.add_outlook(*command, scheduler);
   command->footer(
       "PodGroups of Volcano, kube-batch, scheduler-plugins and the T9k Scheduler are understood.\n"
       "SIGTERM ends it: what is under way is finished and the Lease handed over.\n\n"
@@ -137,11 +108,7 @@ void SchedulerCommands::Raw::add_queue(CLI::App& app) {
 std::optional<Command> SchedulerCommands::read(std::string_view name) const {
   if (name == "scheduler") {
     SchedulerCommand command = raw_->scheduler;
-    command.log_level = raw_->log_level == "debug"   ? LogLevel::kDebug
-                        : raw_->log_level == "warn"  ? LogLevel::kWarning
-                        : raw_->log_level == "error" ? LogLevel::kError
-                                                     : LogLevel::kInfo;
-    command.log_form = raw_->log_form == "json" ? LogForm::kJson : LogForm::kText;
+    raw_->flags.read(command);
     return command;
   }
   if (name != "queue") return std::nullopt;

@@ -7,31 +7,19 @@
 #include <variant>
 #include <vector>
 
-#include "cli/operator_command.h"
+#include "cli/service_command.h"
 #include "cli/verbs.h"
 
 namespace trainyard::cli {
 
-struct SchedulerCommand {
-  // Where the cluster is; "" for $KUBECONFIG, ~/.kube/config or the pod's service account.
-  std::string kubeconfig;
-  std::string context;
+struct SchedulerCommand : ServiceCommand {
+  SchedulerCommand() { lease_name = "trainyard-scheduler"; }
+
   std::vector<std::string> names{"trainyard"};  // spec.schedulerName of the pods that are ours
   std::string default_queue = "default";
   bool preempt = true;
   bool reclaim = true;
   bool backfill = true;
-
-  bool leader_elect = true;
-  std::string identity;  // "": the host's name and something random
-  std::string lease_ns;  // "": where we run
-  std::string lease_name = "trainyard-scheduler";
-
-  int connections = 16;                   // requests at once, watches aside
-  std::string metrics_address = ":8080";  // "0" for none
-  std::string health_address = ":8081";
-  LogLevel log_level = LogLevel::kInfo;
-  LogForm log_form = LogForm::kText;
 
   bool operator==(const SchedulerCommand&) const = default;
 };

@@ -1,0 +1,56 @@
+#include "cli/service_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace trainyard::cli {
+
+void ServiceFlags::add_cluster(CLI::App& app, ServiceCommand& command) {
+  app.add_option(
+      "--kubeconfig", command.kubeconfig,
+      "The file that leads to the cluster; by default $KUBECONFIG, ~/.kube/config or, in a pod, its "
+      "service account");
+  app.add_option("--context", command.context, "The context of the kubeconfig; by default the current one");
+}
+
+void ServiceFlags::add_lease(CLI::App& app, ServiceCommand& command, const std::string& several) {
+  app.add_flag("--leader-elect,!--no-leader-elect", command.leader_elect,
+               fmt::format("Only one of several {} works, the others stand by (the default)", several));
+  app.add_option("--leader-election-namespace", command.lease_ns,
+                 "Where the Lease is; by default the namespace that we run in");
+  app.add_option("--leader-election-id", command.lease_name, "The Lease's name")->capture_default_str();
+  app.add_option("--identity", command.identity,
+                 "Our name in the Lease; by default the host's name and something random");
+}
+
+void ServiceFlags::add_connections(CLI::App& app, ServiceCommand& command, const std::string& about) {
+  app.add_option("--connections", command.connections, about)
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+}
+
+void ServiceFlags::add_outlook(CLI::App& app, ServiceCommand& command) {
+  app.add_option("--metrics-addr,--metrics-bind-address", command.metrics_address,
+                 "Where /metrics is served; 0 for nowhere")
+      ->capture_default_str();
+  app.add_option("--health-addr,--health-probe-bind-address", command.health_address,
+                 "Where /healthz and /readyz are served; 0 for nowhere")
+      ->capture_default_str();
+  app.add_option("--log-level,--zap-log-level", log_level_, "debug, info, warn or error")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "panic"}));
+  app.add_option("--log-format,--zap-encoder", log_form_, "text or json")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"text", "console", "json"}));
+}
+
+void ServiceFlags::read(ServiceCommand& command) const {
+  command.log_level = log_level_ == "debug"                            ? LogLevel::kDebug
+                      : log_level_ == "warn"                           ? LogLevel::kWarning
+                      : log_level_ == "error" || log_level_ == "panic" ? LogLevel::kError
+                                                                       : LogLevel::kInfo;
+  command.log_form = log_form_ == "json" ? LogForm::kJson : LogForm::kText;
+}
+
+}  // namespace trainyard::cli
