@@ -74,6 +74,25 @@ BENCHMARK(place)
     ->ArgsProduct({{1000, 5000}, {1}, {10'000}})
     ->Unit(benchmark::kMillisecond);
 
+// How a pass grows with each of its dimensions, the others held; bench/versus-volcano/growth plots it.
+void grow(benchmark::State& state) {
+  auto queues = static_cast<int>(state.range(2));
+  World world = world_of(static_cast<int>(state.range(0)), 32, static_cast<int>(state.range(1)), 8);
+  world.cluster.queues.clear();
+  for (int q = 0; q < queues; ++q) world.cluster.queues.push_back({"q" + std::to_string(q), 1 + q % 3});
+  for (size_t g = 0; g < world.gangs.size(); ++g) {
+    world.gangs[g].queue = "q" + std::to_string(g % static_cast<size_t>(queues));
+  }
+  Policy policy;
+  for (auto _ : state) benchmark::DoNotOptimize(schedule(world.cluster, world.gangs, policy, kNow));
+}
+BENCHMARK(grow)
+    ->ArgNames({"nodes", "gangs", "queues"})
+    ->ArgsProduct({{500, 1000, 2000, 5000, 10'000}, {500}, {1}})
+    ->ArgsProduct({{5000}, {125, 250, 1000, 2000, 4000}, {1}})
+    ->ArgsProduct({{5000}, {1000}, {10, 100, 300, 1000}})
+    ->Unit(benchmark::kMillisecond);
+
 // Every gang has a class of its own, spread, one queue of a hundred.
 void place_unequal(benchmark::State& state) {
   World world = world_of(static_cast<int>(state.range(0)), 32, 500, 20);

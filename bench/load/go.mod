@@ -1,3 +1,3 @@
-module versus-training-operator
+module trainyard.test/load
 
 go 1.22

@@ -1,11 +1,13 @@
-// The load and the fake kubelet of bench/versus-training-operator: a plain client of the standard
-// library that makes jobs, lets their pods run and end, and prints as JSON how long each took.
+// The load and the fake kubelet of bench/versus-training-operator and bench/versus-volcano: a plain client of
+// the standard library that makes jobs, lets their pods run and end, and prints as JSON how long each took.
 //
 //	load -folder DIR -ns NAME alone N          N pods and N services at 16 connections: the API server's own limit
 //	load -folder DIR -ns NAME jobs N R         N TFJobs of R replicas until all pods and services are there
 //	load -folder DIR -ns NAME finished N       N TFJobs that have succeeded already
 //	load -folder DIR -ns NAME phase Running    every pod runs, until every job does
 //	load -folder DIR -ns NAME phase Succeeded  every pod ends well, until every job has and its pods and services are gone
+//
+// and what gangs.go does.
 package main
 
 import (
@@ -271,6 +273,9 @@ func main() {
 		n, err := strconv.Atoi(flag.Arg(at))
 		must(err)
 		return n
+	}
+	if a.gangs(flag.Arg(0), flag.Arg, number) {
+		return
 	}
 	var told object
 	switch flag.Arg(0) {
