@@ -3,9 +3,10 @@
 import random
 import time
 
-from api import ApiError
+from cluster import ROOT
+from gangs import GROUP, Watching, cpu_seconds, pod, pod_group, resident_mib
 from proxy import Proxy
-from yard import GROUP, ROOT, Watching, case, check, cpu_seconds, pod, pod_group, resident_mib, same, until
+from yard import case, check, same, until
 
 
 def partial(world, size):
@@ -166,11 +167,14 @@ def node_lost(world):
     check(all(one["spec"]["nodeName"] != node for one in placed()), "none on the node that is gone")
 
 
-def run_seed(world, manifest, kind, name, group_kind, pods, *flags):
-    text = (ROOT / "tests/golden/seeds" / manifest).read_text()
+def seed(manifest):
+    return (ROOT / "tests/golden/seeds" / manifest).read_text()
+
+
+def run_seed(world, text, job, group_kind, pods):
+    """Applies the manifest to a world whose programs run, plays the kubelet, and sees the job to its end."""
+    kind, name = job
     world.add_nodes(2, 8)
-    world.scheduler("--scheduler-name", "trainyard,volcano,kube-batch")
-    world.operator(*flags)
     world.apply(text)
     until(lambda: sum(bool(one["spec"].get("nodeName")) for one in world.pods()) == pods, "all replicas have nodes")
 
@@ -178,39 +182,40 @@ def run_seed(world, manifest, kind, name, group_kind, pods, *flags):
         return [one.get("status", {}).get("phase") for one in world.api.list(group_kind, world.ns)]
 
     until(lambda: phases_of_groups() == ["Running"], lambda: f"the group runs: {phases_of_groups()}")
-    for one in world.pods():
-        world.api.patch("pod", world.ns, one["metadata"]["name"], {"status": {"phase": "Running"}}, "status")
-    for one in world.pods():
-        container = one["spec"]["containers"][0]["name"]
-        done = {"phase": "Succeeded", "containerStatuses": [
-            {"name": container, "ready": False, "restartCount": 0, "image": "i", "imageID": "",
-             "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}]}
-        try:
-            world.api.patch("pod", world.ns, one["metadata"]["name"], {"status": done}, "status")
-        except ApiError as error:
-            if error.code != 404:
-                raise
+    for phase in ("Running", "Succeeded"):
+        for one in world.pods():
+            world.play(one, phase)
 
     def finished():
         status = world.api.get(kind, world.ns, name).get("status", {})
-        phases = [c["type"] for c in status.get("conditions", []) if c.get("status") == "True"]
+        phases = [c["type"] for c in status.get("conditions") or [] if c.get("status") == "True"]
         return "Succeeded" in phases or status.get("state", {}).get("phase") == "Completed"
 
     until(finished, lambda: f"the job is done: {world.api.get(kind, world.ns, name).get('status')}")
 
 
+def our_programs(world, *flags):
+    world.scheduler("--scheduler-name", "trainyard,volcano,kube-batch")
+    world.operator(*flags)
+
+
+TFJOB = ("tfjob", "dist-mnist-for-e2e-test")
+VOLCANO_JOB = ("vcjob", "tensorflow-dist-mnist")
+
+
 @case("seed 004: a TFJob with a PodGroup of kube-batch")
 def seed_kube_batch(world):
-    run_seed(world, "tfjob-kube-batch.yaml", "tfjob", "dist-mnist-for-e2e-test", "kb-podgroup", 6,
-             "--gang-scheduler-name", "kube-batch")
+    our_programs(world, "--gang-scheduler-name", "kube-batch")
+    run_seed(world, seed("tfjob-kube-batch.yaml"), TFJOB, "kb-podgroup", 6)
 
 
 @case("seed 004: a TFJob with a PodGroup of Volcano")
 def seed_volcano(world):
-    run_seed(world, "tfjob-volcano.yaml", "tfjob", "dist-mnist-for-e2e-test", "vc-podgroup", 6,
-             "--gang-scheduler-name", "volcano")
+    our_programs(world, "--gang-scheduler-name", "volcano")
+    run_seed(world, seed("tfjob-volcano.yaml"), TFJOB, "vc-podgroup", 6)
 
 
 @case("seed 004: a Volcano Job")
 def seed_volcano_job(world):
-    run_seed(world, "volcano-job.yaml", "vcjob", "tensorflow-dist-mnist", "vc-podgroup", 3, "--own-volcano-jobs")
+    our_programs(world, "--own-volcano-jobs")
+    run_seed(world, seed("volcano-job.yaml"), VOLCANO_JOB, "vc-podgroup", 3)

@@ -1,24 +1,19 @@
-"""What the cases are written with: nodes, gangs, our scheduler and operator as processes."""
+"""What the cases are written with: nodes, gangs, schedulers and operators as processes."""
 
-import json
+import os
 import pathlib
-import re
+import subprocess
 import sys
 import threading
 import time
-import traceback
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cluster"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cluster"))
 
 from api import ApiError, PLURALS  # noqa: E402
-from cluster import ROOT, Process, free_ports  # noqa: E402
+from cluster import ROOT, Process, component  # noqa: E402
+from yard import ServiceProcess, until  # noqa: E402
 
-import os  # noqa: E402
-
-TRAINYARD = os.environ.get("TRAINYARD", str(ROOT / "build/release/trainyard"))
-PATIENCE = 120  # seconds that something may take before it is a failure
 GROUP = "scheduling.k8s.io/group-name"
 
 PLURALS.update({
@@ -26,66 +21,25 @@ PLURALS.update({
     "kb-podgroup": "/apis/scheduling.incubator.k8s.io/v1alpha1/{ns}podgroups",
 })
 
-CASES = []
 
-
-class Failed(Exception):
-    pass
-
-
-def check(condition, words):
-    if not condition:
-        raise Failed(words)
-
-
-def same(found, wanted, what=""):
-    if found != wanted:
-        raise Failed(f"{what}: found {found!r}, wanted {wanted!r}")
-
-
-def until(question, what, seconds=PATIENCE, pause=0.2):
-    """Asks until the answer is true, and gives it; `what` is told when it never is."""
-    end = time.monotonic() + seconds
-    last = None
-    while time.monotonic() < end:
-        try:
-            last = question()
-            if last:
-                return last
-        except (ApiError, OSError) as error:
-            last = error
-        time.sleep(pause)
-    raise Failed(f"not within {seconds} s: {what() if callable(what) else what} (last: {str(last)[:300]})")
-
-
-def case(name):
-    def add(function):
-        CASES.append((name, function))
-        return function
-
-    return add
-
-
-def crd(group, plural, kind, version, namespaced=True, status=True):
+def crd(group, plural, kind, version):
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    one = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    if status:
-        one["subresources"] = {"status": {}}
+    one = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}}}
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": {"name": f"{plural}.{group}",
                          "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"}},
-            "spec": {"group": group, "scope": "Namespaced" if namespaced else "Cluster", "versions": [one],
+            "spec": {"group": group, "scope": "Namespaced", "versions": [one],
                      "names": {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": kind + "List"}}}
 
 
-# Those that `trainyard install` does not bring: they belong to other schedulers.
-FOREIGN_CRDS = [
-    crd("scheduling.incubator.k8s.io", "podgroups", "PodGroup", "v1alpha1"),
-    crd("scheduling.volcano.sh", "podgroups", "PodGroup", "v1beta1", status=False),
-    crd("scheduling.volcano.sh", "queues", "Queue", "v1beta1", namespaced=False),
-    crd("batch.volcano.sh", "jobs", "Job", "v1alpha1"),
-    crd("bus.volcano.sh", "commands", "Command", "v1alpha1", status=False),
-]
+# Neither `trainyard install` nor Volcano brings it.
+KUBE_BATCH_CRD = crd("scheduling.incubator.k8s.io", "podgroups", "PodGroup", "v1alpha1")
+
+
+def volcano_crds():
+    """The files of Volcano's own definitions."""
+    told = subprocess.run([ROOT / "tools/real-components", "--crds", "volcano-scheduler"], capture_output=True, text=True, check=True)
+    return sorted(pathlib.Path(told.stdout.strip()).glob("*/bases/*.yaml"))
 
 
 def pod(name, group, cpu="1", scheduler="trainyard"):
@@ -109,41 +63,6 @@ def resident_mib(pid):
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024
     return 0
-
-
-class Program:
-    """`trainyard scheduler` or `operator` as a cluster administrator."""
-
-    def __init__(self, cluster, verb, name, flags=(), port=None):
-        config = cluster.write_kubeconfig(name, cluster.token, port)
-        self.port, = free_ports(1)
-        env = {**os.environ, "HOME": str(cluster.folder)}
-        env.pop("KUBECONFIG", None)
-        self.process = Process(
-            [TRAINYARD, verb, "--kubeconfig", config, "--leader-election-namespace", "default", "--metrics-addr", "0"]
-            + ["--health-addr", f"127.0.0.1:{self.port}", *flags], cluster.folder / f"{name}.log", env)
-
-    def start(self, wait=True):
-        self.process.start()
-        if wait:
-            until(self.ready, lambda: f"it is ready: {self.process.log()[-1500:]}", 60)
-        return self
-
-    def ready(self):
-        check(self.process.running(), f"it ended: {self.process.log()[-1500:]}")
-        return b"ok" in urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5).read()
-
-    @property
-    def pid(self):
-        return self.process.child.pid
-
-    def kill(self):
-        import signal
-
-        self.process.stop(signal.SIGKILL)
-
-    def stop(self):
-        self.process.stop()
 
 
 class Watching:
@@ -191,6 +110,22 @@ class Watching:
         self.stopping = True
 
 
+class RealVolcano:
+    """volcano-scheduler or volcano-controller-manager as it is released."""
+
+    def __init__(self, cluster, part, name):
+        config = cluster.write_kubeconfig(f"volcano-{part}", cluster.token)
+        self.process = Process([component(f"volcano-{part}"), "--kubeconfig", config, "--leader-elect=false"],
+                               cluster.folder / f"volcano-{name}.log")
+
+    def start(self, _wait):
+        self.process.start()
+        return self
+
+    def stop(self):
+        self.process.stop()
+
+
 class World:
     """A namespace, nodes of its own (told apart by a label) and what is started for one case."""
 
@@ -198,6 +133,8 @@ class World:
         self.cluster, self.api, self.ns = cluster, cluster.api, f"gangs-{number}"
         self.pool = ThreadPoolExecutor(16)
         self.nodes, self.programs, self.closers = [], [], []
+
+    def make_namespace(self):
         self.api.create("namespace", None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.ns}})
 
     def each(self, function, items):
@@ -224,17 +161,24 @@ class World:
             self.api.create("vc-podgroup", self.ns, pod_group(name, members))
         self.each(lambda i: self.api.create("pod", self.ns, pod(f"{name}-{i}", name, cpu)), range(members))
 
-    def scheduler(self, *flags, port=None, wait=True):
-        program = Program(self.cluster, "scheduler", f"scheduler-{self.ns}-{len(self.programs)}",
-                          ["--no-leader-elect", *flags], port)
+    def start(self, program, wait=True):
         self.programs.append(program)
         return program.start(wait)
 
+    def service(self, verb, flags, port=None):
+        name = f"{self.ns}-{len(self.programs)}"
+        return ServiceProcess(self.cluster, self.cluster.folder, verb, name, self.cluster.token, ["--no-leader-elect", *flags], port)
+
+    def scheduler(self, *flags, port=None, wait=True):
+        return self.start(self.service("scheduler", flags, port), wait)
+
     def operator(self, *flags):
-        program = Program(self.cluster, "operator", f"operator-{self.ns}-{len(self.programs)}",
-                          ["--namespace", self.ns, "--no-leader-elect", *flags])
-        self.programs.append(program)
-        return program.start()
+        return self.start(self.service("operator", ["--namespace", self.ns, *flags]))
+
+    def volcano(self, *parts):
+        """Real Volcano: "scheduler", "controller-manager" or both."""
+        for part in parts:
+            self.start(RealVolcano(self.cluster, part, f"{self.ns}-{part}"))
 
     def apply(self, text):
         return self.cluster.kubectl("apply", "-n", self.ns, "-f", "-", stdin=text)
@@ -251,9 +195,20 @@ class World:
             counts[gang] = counts.get(gang, 0) + has
         return counts
 
-    def finish(self, pods):
-        for one in pods:
-            self.api.patch("pod", self.ns, one["metadata"]["name"], {"status": {"phase": "Succeeded"}}, "status")
+    def play(self, pod, phase):
+        """What a kubelet would say of the pod; one that is gone meanwhile is no matter."""
+        container = pod["spec"]["containers"][0]["name"]
+        state = {"terminated": {"exitCode": 0, "reason": "Completed"}} if phase == "Succeeded" else {"running": {}}
+        status = {"phase": phase, "containerStatuses": [
+            {"name": container, "ready": phase == "Running", "restartCount": 0, "image": "i", "imageID": "", "state": state}]}
+        try:
+            self.api.patch("pod", self.ns, pod["metadata"]["name"], {"status": status}, "status")
+        except ApiError as error:
+            if error.code != 404:
+                raise
+
+    def story(self):
+        return "".join("\n" + program.process.log()[-1500:] for program in self.programs)
 
     def close(self):
         for program in self.programs:
@@ -271,26 +226,3 @@ class World:
                   self.nodes)
         until(lambda: not self.pods(), "pods of the case are gone", 120)
         self.pool.shutdown()
-
-
-def run_cases(cluster, only):
-    passed = failed = 0
-    for number, (name, function) in enumerate(CASES):
-        if not re.search(only, name):
-            continue
-        began = time.monotonic()
-        world = World(cluster, number)
-        try:
-            words = function(world)
-            passed += 1
-            print(f"ok      {name} ({time.monotonic() - began:.1f} s){': ' + words if words else ''}", flush=True)
-        except Exception as error:  # noqa: BLE001
-            failed += 1
-            what = str(error) if isinstance(error, Failed) else traceback.format_exc()
-            print(f"FAILED  {name}: {what}", flush=True)
-            for program in world.programs:
-                print(program.process.log()[-1000:], flush=True)
-        finally:
-            world.close()
-    print(f"{passed} passed, {failed} failed", flush=True)
-    return failed == 0 and passed > 0

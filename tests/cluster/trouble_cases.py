@@ -242,7 +242,7 @@ def missing_crd(world):
             world.submit(tfjob("other", {"Worker": role()}))
             restore_crd(world, crd)
             world.submit(t9k("j", [t9k_role("worker")]), "t9k")
-            world.wait_phase("j", "Running", 2 * PATIENCE)  # it is looked for once a minute
+            world.wait_phase("j", "Running", PATIENCE)  # it is looked for once a minute
             world.wait_true("other", "Running")
     finally:
         restore_crd(world, crd)

@@ -1,22 +1,27 @@
 """What the cases are written with: jobs, waiting, the operator as a process."""
 
+import argparse
 import http.client
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import traceback
+import urllib.error
+import urllib.request
 
 from api import ApiError
-from cluster import ROOT, Process, free_ports
+from cluster import ROOT, Cluster, Process, free_ports
 
 TRAINYARD = os.environ.get("TRAINYARD", str(ROOT / "build/release/trainyard"))
 NAMESPACE = "trainyard-system"
-PATIENCE = 60  # seconds that something may take before it is a failure
+PATIENCE = 120  # seconds that something may take before it is a failure
 
 
 class Failed(Exception):
@@ -184,6 +189,13 @@ class World:
     def patch_job(self, name, body, kind="tfjob"):
         return self.api.patch(kind, self.ns, name, body)
 
+    def close(self):
+        """What a case leaves behind stays in its namespace."""
+
+    def story(self):
+        """What a person wants to read beside a failure."""
+        return ""
+
     def still(self, question, what, seconds=2):
         """What must not happen does not, for a while: the weakest of checks, used where nothing tells."""
         end = time.monotonic() + seconds
@@ -192,23 +204,18 @@ class World:
             time.sleep(0.2)
 
 
-class OperatorProcess:
-    """`trainyard operator` with the service account's token that it would have in the cluster."""
+class ServiceProcess:
+    """`trainyard operator` or `scheduler`, with the rights that the token gives."""
 
-    def __init__(self, cluster, folder, name, flags=(), port=None, account="trainyard-operator"):
+    def __init__(self, cluster, folder, verb, name, token, flags=(), port=None):
         self.cluster, self.name = cluster, name
-        token = cluster.api.request(
-            "POST",
-            f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token",
-            {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}},
-        )["status"]["token"]
         config = cluster.write_kubeconfig(name, token, port)
         self.metrics_port, self.health_port = free_ports(2)
-        arguments = [TRAINYARD, "operator", "--kubeconfig", config, "--leader-election-namespace", NAMESPACE]
+        arguments = [TRAINYARD, verb, "--kubeconfig", config, "--leader-election-namespace", NAMESPACE]
         arguments += ["--metrics-addr", f"127.0.0.1:{self.metrics_port}", "--health-addr", f"127.0.0.1:{self.health_port}"]
         env = {**os.environ, "HOME": str(folder)}
         env.pop("KUBECONFIG", None)
-        self.process = Process(arguments + list(flags), pathlib.Path(folder) / f"operator-{name}.log", env)
+        self.process = Process(arguments + list(flags), pathlib.Path(folder) / f"{verb}-{name}.log", env)
 
     def start(self, wait=True):
         self.process.start()
@@ -217,8 +224,6 @@ class OperatorProcess:
         return self
 
     def fetch(self, port, path):
-        import urllib.request
-
         return urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5).read().decode()
 
     def ready(self):
@@ -227,12 +232,20 @@ class OperatorProcess:
         except OSError:
             return False
 
-    def wait_ready(self, seconds=30):
+    def wait_ready(self, seconds=90):
         def question():
-            check(self.process.running(), f"the operator ended: {self.process.log()[-1500:]}")
+            check(self.process.running(), f"{self.name} ended: {self.process.log()[-1500:]}")
             return self.ready()
 
-        until(question, lambda: f"the operator is ready: {self.process.log()[-1500:]}", seconds)
+        until(question, lambda: f"{self.name} is ready: {self.why_not_ready()} {self.process.log()[-1500:]}", seconds)
+
+    def why_not_ready(self):
+        try:
+            return self.fetch(self.health_port, "/readyz")
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+        except OSError as error:
+            return str(error)
 
     def metrics(self):
         return self.fetch(self.metrics_port, "/metrics")
@@ -243,33 +256,55 @@ class OperatorProcess:
     def stop(self):
         self.process.stop(signal.SIGTERM)
 
+    @property
+    def pid(self):
+        return self.process.child.pid
+
+
+class OperatorProcess(ServiceProcess):
+    """`trainyard operator` with the service account's token that it would have in the cluster."""
+
+    def __init__(self, cluster, folder, name, flags=(), port=None, account="trainyard-operator"):
+        token = cluster.api.request(
+            "POST",
+            f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token",
+            {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}},
+        )["status"]["token"]
+        super().__init__(cluster, folder, "operator", name, token, flags, port)
+
 
 class Runner:
-    """Carries out the cases: the sociable ones several at a time, the others one by one."""
+    """Carries out the cases: the sociable ones several at a time, the others one by one. `make_world` gives each a
+    world for its number; a world is closed when its case is over."""
 
-    def __init__(self, cluster, kubelet, operator, only=""):
-        self.cluster, self.kubelet, self.operator = cluster, kubelet, operator
+    def __init__(self, make_world, only=""):
+        self.make_world = make_world
         self.cases = [each for each in CASES if re.search(only, each[0])]
         self.results = []
         self.lock = threading.Lock()
         self.started = time.monotonic()
 
     def run_one(self, number, name, function):
-        world = World(self.cluster, self.kubelet, self.operator, f"case-{number}")
+        world = self.make_world(number)
         began = time.monotonic()
-        problem = None
+        problem = words = None
         try:
             world.make_namespace()
-            function(world)
+            words = function(world)
         except Failed as failure:
-            problem = str(failure)
+            problem = str(failure) + world.story()
         except Exception:
-            problem = traceback.format_exc(limit=6)
+            problem = traceback.format_exc(limit=6) + world.story()
+        took = time.monotonic() - began
+        try:
+            world.close()
+        except Exception:
+            problem = problem or "closing: " + traceback.format_exc(limit=6)
         with self.lock:
             self.results.append((name, problem))
             mark = "ok  " if problem is None else "FAIL"
             done = f"{len(self.results)}/{len(self.cases)}"
-            print(f"{mark} {done:>7} {time.monotonic() - began:5.1f} s  {name}", flush=True)
+            print(f"{mark} {done:>7} {took:5.1f} s  {name}{': ' + words if words else ''}", flush=True)
             if problem:
                 print("     " + problem.replace("\n", "\n     "), flush=True)
 
@@ -307,3 +342,42 @@ def trainyard(*arguments):
     if done.returncode != 0:
         raise Failed(f"trainyard {' '.join(arguments)}: {done.stderr}")
     return done.stdout
+
+
+class Session:
+    """One run of a suite: its options, a folder for its logs that stays when something failed, and a control plane."""
+
+    def __init__(self, description, prefix):
+        parser = argparse.ArgumentParser(description=description)
+        parser.add_argument("--only", default="", help="a regular expression of the cases' names")
+        parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")
+        parser.add_argument("--list", action="store_true", help="list the cases and end")
+        self.options = parser.parse_args()
+        self.prefix = prefix
+        self.began = time.monotonic()
+
+    def say(self, words):
+        print(f"[{time.monotonic() - self.began:5.1f} s] {words}", flush=True)
+
+    def run(self, body):
+        """`body(cluster, stops)` starts what it needs, adds to `stops` what is to be stopped, last first, and says
+        whether all is well. The exit status of the suite."""
+        if self.options.list:
+            for name, _, alone in CASES:
+                print(("alone  " if alone else "       ") + name)
+            return 0
+        folder = pathlib.Path(tempfile.mkdtemp(prefix=self.prefix))
+        stops = []
+        good = False
+        try:
+            cluster = Cluster(folder / "plane")
+            stops.append(cluster)
+            good = body(cluster, stops)
+        finally:
+            for each in reversed(stops):
+                each.stop()
+            if self.options.keep or not good:
+                print(f"logs: {folder}", flush=True)
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+        return 0 if good else 1
