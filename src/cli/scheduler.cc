@@ -1,6 +1,7 @@
 #include "cli/scheduler.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include "cli/commands.h"
 #include "cli/interrupts.h"
@@ -130,6 +131,8 @@ int SchedulerRun::serve() {
 }  // namespace
 
 int run_scheduler(const SchedulerCommand& command, const Console& console) {
+  // As for the operator: documents come and go, and an arena for each thread would keep their room.
+  ::mallopt(M_ARENA_MAX, 2);
   return SchedulerRun(command, console).serve();
 }
 

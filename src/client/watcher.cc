@@ -37,7 +37,6 @@ void Watcher::retry_later(Time now) {
 
 void Watcher::start_over() {
   state_ = State::kEmpty;
-  pages_.clear();
   continue_token_.clear();
 }
 
@@ -62,15 +61,16 @@ std::vector<Output> Watcher::on_list(const Result<Reply>& reply, Time now) {
     not_before_ = now + absent_pause_;
     return {Init{}, InitDone{0}};
   }
-  if (continue_token_.empty()) list_revision_ = reply->revision;
   absent_pause_ = Duration{0};
-  for (const Object& object : reply->items) pages_.push_back(kept(object));
+  std::vector<Output> outputs;
+  if (continue_token_.empty()) {
+    list_revision_ = reply->revision;
+    outputs.emplace_back(Init{});
+  }
+  for (const Object& object : reply->items) outputs.emplace_back(Apply{kept(object)});
   continue_token_ = reply->continue_token;
-  if (!continue_token_.empty()) return {};
-  std::vector<Output> outputs{Init{}};
-  for (Object& object : pages_) outputs.push_back(Apply{std::move(object)});
-  outputs.push_back(InitDone{list_revision_});
-  pages_.clear();
+  if (!continue_token_.empty()) return outputs;
+  outputs.emplace_back(InitDone{list_revision_});
   version_ = list_revision_;
   state_ = State::kWatching;
   pause_ = Duration{0};

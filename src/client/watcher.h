@@ -6,9 +6,9 @@
 //   kWatching -> kEmpty                    kGone, or somebody asked for a fresh list
 //   kWatching -> kWatching                 the watch ended: again from the last version
 //
-// Guarantees: what is given out is Init, Apply*, InitDone for each list, then Apply and
-// Delete; a list that fails half-way gives nothing; after InitDone the cache equals the
-// server at the list's revision. Failures are retried with a growing pause, for ever.
+// Guarantees: what is given out is Init, Apply*, InitDone for each list, page by page, then Apply
+// and Delete; a list that fails half-way has no InitDone, and the next begins with Init; after
+// InitDone the cache equals the server at the list's revision. Failures are retried with a growing pause, for ever.
 // A resource that the server does not know (kNotFound) counts as an empty list.
 // Pure: time is a parameter.
 #pragma once
@@ -107,7 +107,6 @@ class Watcher {
   Time not_before_;
   Duration pause_{0};
   Duration absent_pause_{0};
-  std::vector<Object> pages_;
   std::string continue_token_;
   int64_t list_revision_ = 0;  // of the first page
   int64_t version_ = 0;        // of the last thing seen

@@ -66,12 +66,12 @@ TEST(WatcherTest, ListsThenWatches) {
   EXPECT_EQ(asked(watcher.ask(kStart)), "watch 9");
 }
 
-TEST(WatcherTest, PagesAreGivenTogetherWithTheRevisionOfTheFirst) {
+TEST(WatcherTest, PagesAreGivenAsTheyComeAndTheRevisionIsThatOfTheFirst) {
   Watcher watcher(Stream{kube::kPods, {}, ""});
   watcher.ask(kStart);
-  EXPECT_EQ(shown(watcher.on_list(page({object("a", 3)}, 5, "more"), kStart)), "");
+  EXPECT_EQ(shown(watcher.on_list(page({object("a", 3)}, 5, "more"), kStart)), "init; apply a");
   EXPECT_EQ(asked(watcher.ask(kStart)), "list more");
-  EXPECT_EQ(shown(watcher.on_list(page({object("b", 6)}, 8), kStart)), "init; apply a; apply b; done 5");
+  EXPECT_EQ(shown(watcher.on_list(page({object("b", 6)}, 8), kStart)), "apply b; done 5");
 }
 
 TEST(WatcherTest, AFailedPageStartsOver) {
