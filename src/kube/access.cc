@@ -4,13 +4,31 @@
 #include <limits>
 
 namespace trainyard::kube {
+namespace {
+
+// Beyond this an object has a table of its keys; below, whoever looks compares them one by one.
+constexpr size_t kSmall = 16;
+
+// A member by its key. Keys of one length differ mostly at an end: two characters are looked at
+// before the rest is compared.
+const json::value* member_of(const json::object& object, std::string_view key) {
+  if (object.size() > kSmall || key.empty()) return object.if_contains(jview(key));
+  for (const json::key_value_pair& member : object) {
+    const json::string_view name = member.key();
+    if (name.size() != key.size() || name.back() != key.back() || name.front() != key.front()) continue;
+    if (view(name) == key) return &member.value();
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 const json::value* find(const json::object& from, std::initializer_list<std::string_view> path) {
   const json::object* at = &from;
   const json::value* found = nullptr;
   for (std::string_view key : path) {
     if (at == nullptr) return nullptr;
-    found = at->if_contains(jview(key));
+    found = member_of(*at, key);
     if (found == nullptr) return nullptr;
     at = found->if_object();
   }

@@ -134,6 +134,10 @@ void Checkers::running_job_at_rest(const JobHistory& job, const std::vector<cons
               fmt::format("{} has failed and {} does nothing", pod->facts.name, job.name));
     }
   }
+  if (job.status.shown_running != running) {
+    violate(5, "shown-counts",
+            fmt::format("{} pods of {} run and it says {}", running, job.name, job.status.shown_running));
+  }
   int total = 0;
   for (const auto& [role, replicas] : job.wish.replicas) {
     total += replicas;

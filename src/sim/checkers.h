@@ -10,10 +10,10 @@
 //   1, 2, 11, 15     Secrets and TensorBoards of jobs          check_companions.cc
 //   5, 14 - 18       when the world is at rest, and silent     check_rest.cc, world.cc
 //
-// Of gangs what exists now is checked: 7 that no pod of a gated gang is made before the
-// gang is let in; 16 that at rest no gang waits and none wants more members than its job
-// makes. Nothing here places or preempts pods but the model (scheduler.h), so 8 and 9 say
-// nothing yet. 18 is 15 in worlds with invalid edits, which users take back.
+// Of gangs 7 says here that no pod of a gated gang is made before the gang is let in, 16 that
+// at rest no gang waits and none wants more members than its job makes; what a scheduler does
+// to gangs is judged by gang_checks.h. 18 is 15 in worlds with invalid edits, which users
+// take back.
 //
 // Safety is judged at every revision. An operator may act on an old view, so a rule that
 // depends on what somebody else did binds it from the pass that began after it: the

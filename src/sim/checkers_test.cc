@@ -297,6 +297,16 @@ TEST_F(CheckersTest, ReplicaThatIsMissingInTheEnd) {
   EXPECT_EQ(broken(), "replicas-run");
 }
 
+TEST_F(CheckersTest, CountsThatAreNotTrue) {
+  make_job("tfjob train worker=1");
+  make_pod("train-worker-0");
+  pod_phase("train-worker-0", "Running");
+  write_status(
+      R"({"conditions":[{"type":"Running","status":"True"}],"replicaStatuses":{"Worker":{"active":2}}})");
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "shown-counts");
+}
+
 TEST_F(CheckersTest, PodsThatOutliveTheCleanup) {
   make_job("tfjob train worker=1 clean=All");
   make_pod("train-worker-0");

@@ -79,12 +79,11 @@ store::Object Cluster::update(Author author, const kube::Resource& resource, jso
 
 store::Object Cluster::write_status(Author author, const kube::Resource& resource, std::string_view name,
                                     json::object status) {
-  json::object body{
-      {"apiVersion", resource.api_version()},
-      {"kind", kube::jview(resource.kind)},
-      {"metadata", json::object{{"name", kube::jview(name)},
-                                {"namespace", kube::jview(namespace_for(resource))}}},
-      {"status", std::move(status)}};
+  json::object body{{"apiVersion", resource.api_version()},
+                    {"kind", kube::jview(resource.kind)},
+                    {"metadata", json::object{{"name", kube::jview(name)},
+                                              {"namespace", kube::jview(namespace_for(resource))}}},
+                    {"status", std::move(status)}};
   auto result = store_.update_status(resource, namespace_for(resource), std::move(body), now());
   tell(author, resource);
   return result.ok() ? std::move(result).value() : nullptr;

@@ -216,6 +216,7 @@ void read_volcano_status(const json::object& status, StatusFacts& facts) {
   facts.stopped = phase == "Aborted" || phase == "Aborting";
   facts.running = phase == "Running";
   facts.shown_restarts = small_int_at(status, {"retryCount"});
+  facts.shown_running = small_int_at(status, {"running"}).value_or(0);
   if (facts.terminal()) facts.finished_at = time_at(status, {"state", "lastTransitionTime"});
   const std::string_view memory = kube::text_at(status, {"controlledResources", "trainyard.dev/state"});
   boost::system::error_code error;
@@ -242,6 +243,12 @@ StatusFacts read_status(Kind kind, const json::object& job) {
     facts.failed = holds(facts, "Failed");
     facts.stopped = holds(facts, "Suspended");
     facts.running = holds(facts, "Running");
+    if (const json::object* roles = kube::object_at(*status, {"replicaStatuses"})) {
+      for (const auto& [role, counts] : *roles) {
+        if (counts.is_object())
+          facts.shown_running += small_int_at(counts.get_object(), {"active"}).value_or(0);
+      }
+    }
     return facts;
   }
   const std::string_view phase = kube::text_at(*status, {"phase"});
@@ -250,6 +257,7 @@ StatusFacts read_status(Kind kind, const json::object& job) {
   facts.stopped = phase == "Paused";
   facts.running = phase == "Running";
   facts.shown_restarts = small_int_at(*status, {"backoffCount"});
+  facts.shown_running = small_int_at(*status, {"aggregate", "running"}).value_or(0);
   return facts;
 }
 

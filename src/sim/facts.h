@@ -80,6 +80,7 @@ struct StatusFacts {
   std::optional<Time> started_at;
   std::optional<Time> finished_at;
   std::optional<int> shown_restarts;  // backoffCount, retryCount
+  int shown_running = 0;              // pods that it says run, of all roles
   std::vector<ConditionFacts> conditions;
   json::object memory;  // encoded state
 

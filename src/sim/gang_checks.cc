@@ -32,7 +32,8 @@ int64_t cpu_of(const json::object& pod) {
 void GangChecks::on_change(const Change& change) {
   const json::object& object = change.after ? *change.after : *change.before;
   const std::string name(kube::name_of(object));
-  const bool is_group = change.resource == &kube::kVolcanoPodGroups || change.resource == &kube::kT9kPodGroups;
+  const bool is_group =
+      change.resource == &kube::kVolcanoPodGroups || change.resource == &kube::kT9kPodGroups;
   const bool matters = is_group || change.resource == &kube::kPods || change.resource == &kube::kNodes ||
                        change.resource == &kube::kVolcanoQueues;
   if (!matters) return;
@@ -40,8 +41,9 @@ void GangChecks::on_change(const Change& change) {
   if (change.resource == &kube::kPods) return pod_changed(change);
   if (is_group) return group_changed(change);
   if (change.resource == &kube::kNodes) {
-    nodes_[name] = {whole_cpus(kube::text_at(object, {"status", "allocatable", "cpu"})),
-                    change.after != nullptr && !kube::bool_at(object, {"spec", "unschedulable"}).value_or(false)};
+    nodes_[name] = {
+        whole_cpus(kube::text_at(object, {"status", "allocatable", "cpu"})),
+        change.after != nullptr && !kube::bool_at(object, {"spec", "unschedulable"}).value_or(false)};
     return;
   }
   queues_[name] = {kube::int_at(object, {"spec", "priority"}).value_or(0),
@@ -83,7 +85,8 @@ void GangChecks::bound(const Pod& pod) {
   bound_.insert(pod.gang);
   const Node& node = nodes_[pod.node];
   if (!node.usable && saw_everything()) {
-    report_(7, "node-is-there", fmt::format("a pod of {} is bound to {}, which takes none", pod.gang, pod.node));
+    report_(7, "node-is-there",
+            fmt::format("a pod of {} is bound to {}, which takes none", pod.gang, pod.node));
   }
   int64_t held = 0;
   for (const auto& [uid, other] : pods_) held += other.holds() && other.node == pod.node ? other.cpu : 0;
@@ -236,7 +239,8 @@ void GangChecks::check_evicted(const Tallies& now) {
       report_(9, "evicted-whole", fmt::format("{} pods of {} may stay", tally->second.staying, gang));
     }
     if (!somebody_fits(group_of(gang), now)) {
-      report_(9, "evicted-for-use", fmt::format("{} was made to leave and whom it was for does not fit", gang));
+      report_(9, "evicted-for-use",
+              fmt::format("{} was made to leave and whom it was for does not fit", gang));
     }
   }
 }
@@ -273,13 +277,12 @@ void GangChecks::look_at_waiting(const Tallies& all, Time now) {
     const Group group = group_of(gang);
     // Pods whose PodGroup has gone with the end of its job are kept, and never start.
     const bool orphaned = !group.there && !gang.starts_with(kAlone);
-    const bool waits = !orphaned && tally.waiting > 0 && tally.placed < group.min_member && tally.leaving == 0 &&
-                       tally.waiting + tally.placed >= group.min_member;
+    const bool waits = !orphaned && tally.waiting > 0 && tally.placed < group.min_member &&
+                       tally.leaving == 0 && tally.waiting + tally.placed >= group.min_member;
     const bool fits = waits && places(tally.cpu, [&](const Pod& pod) {
                                  return comes_before(group, group_of(pod.gang));
                                }) >= tally.waiting;
-    lasts(fits_since_, gang, fits && !reserves_, now, 16, "could-start",
-          "waits though there is room for it");
+    lasts(fits_since_, gang, fits && !reserves_, now, 16, "could-start", "waits though there is room for it");
   }
 }
 

@@ -117,16 +117,16 @@ class GangChecks {
   const Report report_;
   const bool reserves_;
   // State.
-  std::map<std::string, Pod> pods_;       // by uid
-  std::map<std::string, Group> groups_;   // by name: no two jobs share one
+  std::map<std::string, Pod> pods_;      // by uid
+  std::map<std::string, Group> groups_;  // by name: no two jobs share one
   std::map<std::string, Node> nodes_;
   std::map<std::string, Queue> queues_;
   int64_t changed_by_others_ = 0;  // revision
   int64_t seen_ = 0;
-  std::set<std::string> held_before_;    // gangs that had nodes when the pass began
-  std::set<std::string> bound_;          // gangs of which a pod was bound in this pass
-  std::set<std::string> victims_;        // gangs that were whole and have to go, in this pass
-  std::set<std::string> whole_once_;     // gangs that have been complete since they last had nothing
+  std::set<std::string> held_before_;  // gangs that had nodes when the pass began
+  std::set<std::string> bound_;        // gangs of which a pod was bound in this pass
+  std::set<std::string> victims_;      // gangs that were whole and have to go, in this pass
+  std::set<std::string> whole_once_;   // gangs that have been complete since they last had nothing
   std::map<std::string, Time> partial_since_;
   std::set<std::string> evicting_;  // gangs of which a pod was made to leave, until all have gone
   std::map<std::string, Time> torn_since_;

@@ -42,8 +42,9 @@ class GangChecksTest : public ::testing::Test {
     for (int i = 0; i < members; ++i) {
       json::object container{{"name", "c"},
                              {"resources", json::object{{"requests", json::object{{"cpu", "1"}}}}}};
-      json::object metadata{{"name", fmt::format("{}-{}", name, i)},
-                            {"annotations", json::object{{"scheduling.k8s.io/group-name", kube::jview(name)}}}};
+      json::object metadata{
+          {"name", fmt::format("{}-{}", name, i)},
+          {"annotations", json::object{{"scheduling.k8s.io/group-name", kube::jview(name)}}}};
       cluster_.create(kAdministration, kube::kPods,
                       {{"metadata", std::move(metadata)},
                        {"spec", json::object{{"containers", json::array{std::move(container)}}}}});

@@ -64,7 +64,8 @@ void Kubelet::on_change(const Change& change) {
   if (!body->deleting && kube::is_deleting(pod)) {
     body->deleting = true;
     if (strikes(Fault::kStuckDeletion)) body->stuck = true;
-    if (!body->stuck && !is_lost(body->node)) cluster_.agenda().in(some(500, 5'000), [this, uid] { stop(uid); });
+    if (!body->stuck && !is_lost(body->node))
+      cluster_.agenda().in(some(500, 5'000), [this, uid] { stop(uid); });
   }
 }
 
@@ -107,7 +108,8 @@ void Kubelet::collect_unreachable(const std::string& uid) {
   if (!is_lost(body->node)) return start(uid);
   body->disrupted = true;
   write(*body);
-  cluster_.remove({Hand::kCollector, -1}, kube::kPods, std::string(body->name), {.uid = uid, .grace_seconds = 0});
+  cluster_.remove({Hand::kCollector, -1}, kube::kPods, std::string(body->name),
+                  {.uid = uid, .grace_seconds = 0});
 }
 
 void Kubelet::start(const std::string& uid) {

@@ -82,7 +82,19 @@ class FaultSet {
 };
 
 // Streams of chance, each seeded apart.
-enum class Stream { kOptions, kJobs, kUsers, kKubelet, kNetwork, kApi, kProcess, kSettle, kQuota, kYard, kScheduler };
+enum class Stream {
+  kOptions,
+  kJobs,
+  kUsers,
+  kKubelet,
+  kNetwork,
+  kApi,
+  kProcess,
+  kSettle,
+  kQuota,
+  kYard,
+  kScheduler
+};
 
 Rng stream(uint64_t seed, Stream which);
 

@@ -131,8 +131,8 @@ void SchedulerProcess::pump() {
   if (const std::optional<Time> next = scheduler_->next_wake()) plan_pump(std::max(*next, now + Duration{1}));
   // What it did itself is told to it, and so is what a stream held back.
   const int64_t newest = ports_.cluster.store().revision();
-  const bool behind = std::any_of(seen_.begin(), seen_.end(),
-                                  [&](const auto& stream) { return stream.second != newest; });
+  const bool behind =
+      std::any_of(seen_.begin(), seen_.end(), [&](const auto& stream) { return stream.second != newest; });
   if (behind) plan_pump(now + Duration{trouble_ && options_.faults.has(Fault::kWatchFreeze) ? 3'000 : 2});
 }
 
