@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -16,6 +18,20 @@ int number_in(int fd) {
   char text[32] = {};
   ssize_t size = ::pread(fd, text, sizeof text - 1, 0);
   return size > 0 ? std::atoi(text) : 0;
+}
+
+// True once it is ours. A plane that was killed while it started a process leaves its lock to that one
+// until it has begun: a holder that is no more is waited for a little.
+bool take_lock(int fd, int how) {
+  constexpr int kPatienceMs = 5'000;
+  constexpr int kPauseMs = 10;
+  for (int waited = 0;; waited += kPauseMs) {
+    if (::flock(fd, how | LOCK_NB) == 0) return true;
+    int holder = number_in(fd);
+    bool is_gone = holder > 0 && ::kill(holder, 0) != 0 && errno == ESRCH;
+    if (!is_gone || waited >= kPatienceMs) return false;
+    ::poll(nullptr, 0, kPauseMs);
+  }
 }
 
 }  // namespace
@@ -50,7 +66,7 @@ Result<Fd> claim(const DataDir& dir) {
     return Error{ErrorKind::kUnavailable,
                  fmt::format("cannot open {}: {}", dir.lock().string(), std::strerror(errno))};
   }
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!take_lock(lock.get(), LOCK_EX)) {
     return Error{ErrorKind::kAlreadyExists,
                  fmt::format("{} is in use by process {}", dir.root.string(), number_in(lock.get()))};
   }
@@ -66,7 +82,7 @@ Result<Fd> claim(const DataDir& dir) {
 int holder_of(const DataDir& dir) {
   Fd lock(::open(dir.lock().c_str(), O_RDONLY | O_CLOEXEC));
   if (!lock.valid()) return 0;
-  if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return 0;
+  if (take_lock(lock.get(), LOCK_SH)) return 0;
   return number_in(lock.get());
 }
 
