@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -54,7 +55,12 @@ class Contestant:
             self.kubectl("apply", "-f", "-", given=json.dumps({"apiVersion": "v1", "kind": "List", "items": THEIR_OBJECTS}))
         for crd in crds:
             self.kubectl("apply", "--server-side", "-f", crd)
-        self.kubectl("wait", "--for=condition=Established", "crd/tfjobs.kubeflow.org")
+        # Fails at once while the CRD has no conditions yet.
+        for _ in range(120):
+            if "tfjobs" in self.kubectl("api-resources", "--api-group=kubeflow.org", "--cached=false", "-o", "name"):
+                return
+            time.sleep(0.5)
+        raise SystemExit("the API server does not serve TFJobs")
 
     def start(self):
         """Returns once it is ready."""
@@ -68,20 +74,20 @@ class Contestant:
             command += BEST_FLAGS if self.kind == "best" else []
         with open(self.folder / "operator.log", "a") as log:
             self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
-        while not self.answers(f"http://{health}/readyz"):
+        # Theirs says that it is ready before it has its certificates, without which it does nothing.
+        while not self.answers(f"http://{health}/readyz") or not (self.kind == "ours" or self.hand_certificates_over()):
             if self.process.poll() is not None:
                 raise SystemExit((self.folder / "operator.log").read_text())
-            if self.kind != "ours":
-                self.hand_certificates_over()
             time.sleep(0.02)
 
     def hand_certificates_over(self):
-        """What the kubelet does with a Secret that a pod mounts."""
+        """What the kubelet does with a Secret that a pod mounts. True: it has been filled."""
         secret = self.kubectl("get", "secret", "-n", "kubeflow", "training-operator-webhook-cert", "-o", "json")
         data = json.loads(secret).get("data", {})
         CERTIFICATES.mkdir(parents=True, exist_ok=True)
         for name, text in data.items():
             (CERTIFICATES / name).write_bytes(base64.b64decode(text))
+        return "tls.crt" in data
 
     @staticmethod
     def answers(address):
@@ -95,7 +101,13 @@ class Contestant:
         if self.process is None or self.process.poll() is not None:
             return
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.kind != "ours":
+            shutil.rmtree(CERTIFICATES.parent, ignore_errors=True)
 
     def proc(self, name):
         return pathlib.Path(f"/proc/{self.process.pid}/{name}")
