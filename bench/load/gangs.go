@@ -43,9 +43,14 @@ func (a *api) nodes(n, cpu int) {
 	})
 }
 
+// "nobody" places the pods that the API server is measured with.
+func hasGroups(scheduler string) bool {
+	return scheduler != "default-scheduler" && scheduler != "nobody"
+}
+
 func gangPod(name, group, scheduler string) object {
 	meta := object{"name": name, "labels": object{"app": "bench", "gang": group}}
-	if scheduler != "default-scheduler" {
+	if hasGroups(scheduler) {
 		meta["annotations"] = object{"scheduling.k8s.io/group-name": group}
 	}
 	return object{"metadata": meta, "spec": object{"schedulerName": scheduler, "restartPolicy": "Never",
@@ -54,7 +59,7 @@ func gangPod(name, group, scheduler string) object {
 
 func (a *api) pods(gangs, size int, scheduler string) {
 	a.do("POST", "/api/v1/namespaces", asJSON, object{"metadata": object{"name": "gangs"}})
-	if scheduler != "default-scheduler" {
+	if hasGroups(scheduler) {
 		spread(gangs, together, func(g int) {
 			a.do("POST", gangGroups, asJSON, object{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
 				"metadata": object{"name": fmt.Sprintf("gang-%d", g)},
