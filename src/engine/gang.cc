@@ -33,17 +33,44 @@ bool counts_no_more(const Pass& pass, ReplicaId id) {
   return *outcome == Outcome::kFailed || !shown;
 }
 
+// A replica that is to run has no node: what the gang asks for decides whether it gets one.
+bool waits_for_nodes(const Pass& pass) {
+  bool waits = false;
+  pass.each_replica([&](ReplicaId id) {
+    const PodSeen* pod = pass.present(id);
+    const bool placed = pod != nullptr && (pod->scheduled || pod->phase != PodPhase::kPending);
+    waits = waits || (!pass.state.outcome_of(id) && !placed);
+  });
+  return waits;
+}
+
+// Never more than there can be; what is stored stays while it does no harm.
+int least_of(int wanted, int possible, std::optional<int> stored, bool waits) {
+  const int lowest = std::min(wanted, possible);
+  if (waits || !stored) return lowest;
+  return std::clamp(*stored, lowest, wanted);
+}
+
 Gang gang_to_be(const Pass& pass) {
   Gang gang = *pass.spec.gang;
+  const Gang* stored = pass.seen.gang ? &pass.seen.gang->spec : nullptr;
+  const bool waits = waits_for_nodes(pass);
   int members = 0;
   for (size_t role = 0; role < pass.spec.roles.size(); ++role) {
     int of_role = 0;
     pass.each_replica_of(static_cast<int>(role), [&](ReplicaId id) { of_role += !counts_no_more(pass, id); });
     members += of_role;
     auto least = gang.min_per_role.find(pass.spec.roles[role].name);
-    if (least != gang.min_per_role.end()) least->second = std::min(least->second, of_role);
+    if (least == gang.min_per_role.end()) continue;
+    std::optional<int> before;
+    if (stored != nullptr && stored->min_per_role.contains(least->first)) {
+      before = stored->min_per_role.at(least->first);
+    }
+    least->second = least_of(least->second, of_role, before, waits);
   }
-  gang.min_member = std::min(gang.min_member, std::max(1, members));
+  std::optional<int> before;
+  if (stored != nullptr) before = stored->min_member;
+  gang.min_member = least_of(gang.min_member, std::max(1, members), before, waits);
   return gang;
 }
 

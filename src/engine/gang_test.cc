@@ -23,25 +23,27 @@ int told(const Yard& yard) {
   }));
 }
 
-TEST(GangSize, OneThatSucceededCountsWhileItsPodIsThere) {
-  JobSpec spec = ganged({role("worker", 3)}, 3);
+TEST(GangSize, AReplicaThatIsNotMadeAgainIsNotWaitedFor) {
+  JobSpec spec = ganged({role("worker", 3, Policy::kExitCode)}, 3);
   spec.gang->min_per_role["worker"] = 3;
   spec.success = WholeRole{0};
   Yard yard(spec);
   yard.settle().run_all().end("worker-1", 0);
-  ASSERT_TRUE(yard.seen.gang);
-  EXPECT_EQ(yard.seen.gang->spec.min_member, 3) << "schedulers count it";
+  yard.evict("worker-2");
+  EXPECT_EQ(yard.seen.gang->spec.min_member, 3) << "schedulers count what has succeeded";
   yard.remove("worker-1");
-  EXPECT_EQ(yard.seen.gang->spec.min_member, 2) << "nobody makes it again";
+  EXPECT_EQ(yard.seen.gang->spec.min_member, 2) << "nobody makes it again, and worker-2 waits";
   EXPECT_EQ(yard.seen.gang->spec.min_per_role.at("worker"), 2);
+  yard.run_all();
+  EXPECT_EQ(yard.seen.gang->spec.min_member, 2) << "no to and fro";
 }
 
-TEST(GangSize, ExtraMembersFillInForThoseThatEnded) {
-  JobSpec spec = ganged({role("worker", 3)}, 2);
+TEST(GangSize, StaysWhileNobodyWaits) {
+  JobSpec spec = ganged({role("worker", 3)}, 3);
   spec.success = WholeRole{0};
   Yard yard(spec);
   yard.settle().run_all().end("worker-1", 0).remove("worker-1");
-  EXPECT_EQ(yard.seen.gang->spec.min_member, 2);
+  EXPECT_EQ(yard.seen.gang->spec.min_member, 3);
 }
 
 TEST(GangWaiting, IsToldOnceWhileItLasts) {
