@@ -138,6 +138,19 @@ void read_history(Gang& gang, const kube::PodGroup& group) {
   }
 }
 
+// What each role needs. Volcano asks for none of it when the gang as a whole needs fewer than its
+// roles together: then any of the pods will do.
+std::vector<Role> roles_of(const kube::PodGroup& group) {
+  int64_t together = 0;
+  std::vector<Role> out;
+  for (const auto& [role, least] : group.min_task_member) {
+    together += least;
+    out.push_back({role, least});
+  }
+  const bool volcano = group.group == kube::kVolcanoPodGroups.group;
+  return volcano && group.min_member < together ? std::vector<Role>{} : out;
+}
+
 Gang gang_of_group(const GroupSeen& seen, const std::vector<const PodSeen*>& pods, const Documents& documents,
                    const FrontOptions& options, Assembly& assembly) {
   const kube::PodGroup& group = seen.group;
@@ -147,7 +160,7 @@ Gang gang_of_group(const GroupSeen& seen, const std::vector<const PodSeen*>& pod
   gang.name = group.name;
   gang.queue = assembly.queue_name(group.group, group.queue.empty() ? options.default_queue : group.queue);
   gang.min_member = group.min_member;
-  for (const auto& [role, least] : group.min_task_member) gang.roles.push_back({role, least});
+  gang.roles = roles_of(group);
   add_members(gang, pods, documents, assembly);
   gang.min_resources = assembly.amounts(group.min_resources);
   gang.job_priority = std::clamp(group.priority, 0, 100);

@@ -183,6 +183,16 @@ TEST(GangsFrom, WhatAGroupSays) {
   EXPECT_FALSE(t9k.asks_admission);
 }
 
+TEST(GangsFrom, AVolcanoGangThatNeedsFewerThanItsRolesTakesAnyOfItsPods) {
+  Yard yard;
+  yard.groups = {object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+    "metadata": {"name": "train", "namespace": "ns"},
+    "spec": {"minMember": 2, "minTaskMember": {"ps": 1, "worker": 2}}})")};
+  const Gang gang = yard.snapshot().gangs.at(0);
+  EXPECT_EQ(gang.min_member, 2);
+  for (const Role& role : gang.roles) EXPECT_EQ(role.min, 0) << role.name;
+}
+
 TEST(GangsFrom, PodsAndTheirStates) {
   Yard yard;
   yard.nodes = {

@@ -13,6 +13,8 @@ namespace {
 
 // Longer than the scheduler, the operator, their watches and retries may take to mend a gang.
 constexpr Duration kPatience{120'000};
+// A gang that lost a member keeps its place for so long: others wait though there is room.
+constexpr Duration kKeepsPlace{600'000};
 
 // Begins the name of the gang of one that a pod on its own is.
 constexpr std::string_view kAlone = "pod ";
@@ -271,8 +273,22 @@ void GangChecks::look_at_parts(const Tallies& all, Time now) {
   }
 }
 
+// Whether room may be kept for a gang that has lost a member.
+bool GangChecks::places_are_kept(const Tallies& all, Time now) {
+  bool kept = false;
+  for (const auto& [gang, tally] : all) {
+    if (tally.staying == 0 || tally.placed >= group_of(gang).min_member) {
+      broken_since_.erase(gang);
+      continue;
+    }
+    kept = kept || now - broken_since_.try_emplace(gang, now).first->second <= kKeepsPlace;
+  }
+  return kept;
+}
+
 // A gang that has all its pods, and room for them: free, or held by those it comes before.
 void GangChecks::look_at_waiting(const Tallies& all, Time now) {
+  const bool kept = reserves_ || places_are_kept(all, now);
   for (const auto& [gang, tally] : all) {
     const Group group = group_of(gang);
     // Pods whose PodGroup has gone with the end of its job are kept, and never start.
@@ -282,7 +298,7 @@ void GangChecks::look_at_waiting(const Tallies& all, Time now) {
     const bool fits = waits && places(tally.cpu, [&](const Pod& pod) {
                                  return comes_before(group, group_of(pod.gang));
                                }) >= tally.waiting;
-    lasts(fits_since_, gang, fits && !reserves_, now, 16, "could-start", "waits though there is room for it");
+    lasts(fits_since_, gang, fits && !kept, now, 16, "could-start", "waits though there is room for it");
   }
 }
 
@@ -291,6 +307,7 @@ void GangChecks::look(Time now) {
   const Tallies all = tallies();
   look_at_parts(all, now);
   look_at_waiting(all, now);
+  std::erase_if(broken_since_, [&](const auto& entry) { return !all.contains(entry.first); });
   std::erase_if(fits_since_, [&](const auto& entry) { return !all.contains(entry.first); });
   std::erase_if(partial_since_, [&](const auto& entry) { return !all.contains(entry.first); });
   std::erase_if(torn_since_, [&](const auto& entry) { return !all.contains(entry.first); });

@@ -11,7 +11,8 @@
 //   9   right-to-evict  a whole gang goes only for another that comes before it
 //       evicted-for-use ... and that then fits
 //       evicted-whole   ... and no member of it stays
-//   16  could-start     no gang waits long for room that is there, or that it may take
+//   16  could-start     no gang waits long for room that is there, or that it may take, and that is
+//                       not kept for one that has lost a member
 //
 // What the scheduler decides is judged when it had seen everything (pass_begins): nobody can know
 // what has not been told. What lasts is judged always.
@@ -109,6 +110,7 @@ class GangChecks {
   void check_evicted(const Tallies& now);
   bool somebody_fits(const Group& victim, const Tallies& now) const;
   void look_at_parts(const Tallies& all, Time now);
+  bool places_are_kept(const Tallies& all, Time now);
   void look_at_waiting(const Tallies& all, Time now);
   void lasts(std::map<std::string, Time>& since, const std::string& gang, bool does, Time now, int invariant,
              std::string_view checker, std::string_view what);
@@ -131,6 +133,7 @@ class GangChecks {
   std::set<std::string> evicting_;  // gangs of which a pod was made to leave, until all have gone
   std::map<std::string, Time> torn_since_;
   std::map<std::string, Time> fits_since_;
+  std::map<std::string, Time> broken_since_;
   Time away_until_;
   std::optional<Time> healthy_since_;
 };
