@@ -61,6 +61,7 @@ void SimulatedNodes::take_in(int stream, const std::vector<client::Output>& outp
       client::ObjectKey key{std::string(kube::namespace_of(*seen)), std::string(kube::name_of(*seen))};
       if (changed.after == nullptr) queue_.forget(key);
       if (stream == kNodeStream) {
+        gone_.erase(key.name);
         wake_pods_of(key.name, now);
         if (changed.after != nullptr && is_simulated(*seen)) queue_.add(key, now);
         continue;
@@ -81,9 +82,13 @@ void SimulatedNodes::wake_pods_of(std::string_view node, Time now) {
   }
 }
 
-bool SimulatedNodes::is_gone(std::string_view node) {
+std::optional<Time> SimulatedNodes::gone_since(std::string_view node, Time now) {
   Result<client::Object> found = client::get(client_, kube::kNodes, "", node);
-  return !found.ok() && found.error().kind == ErrorKind::kNotFound;
+  if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
+    return gone_.try_emplace(std::string(node), now).first->second;
+  }
+  if (auto known = gone_.find(node); known != gone_.end()) gone_.erase(known);
+  return std::nullopt;
 }
 
 std::optional<kube::Request> SimulatedNodes::look_at_pod(const client::Object& pod, Time now) {
@@ -91,8 +96,13 @@ std::optional<kube::Request> SimulatedNodes::look_at_pod(const client::Object& p
   SimulatedPlan plan;
   if (node != nullptr && is_simulated(*node) && !is_silent(*node)) {
     plan = plan_simulated_pod(*pod, now);
-  } else if (node == nullptr && is_gone(node_name_of(*pod))) {
-    plan = plan_orphan(*pod, now);
+  } else if (node == nullptr) {
+    std::optional<Time> since = gone_since(node_name_of(*pod), now);
+    if (since && now < *since + kQuarantine) {
+      plan.wake = *since + kQuarantine;
+    } else if (since) {
+      plan = plan_orphan(*pod, now);
+    }
   }
   client::ObjectKey key{std::string(kube::namespace_of(*pod)), std::string(kube::name_of(*pod))};
   if (plan.wake) queue_.add(key, *plan.wake);

@@ -1,11 +1,12 @@
 // SimulatedNodes: plays the kubelets of the nodes that are declared as simulated, as
-// simulated_plan.h decides, and clears away the pods of nodes that are gone. Steps (steps.h);
-// driven by a loop.
+// simulated_plan.h decides, and clears away the pods of nodes that are gone, once they have been
+// for kQuarantine: a node may come after its pods. Steps (steps.h); driven by a loop.
 //
 // What must be remembered is on the objects: one that starts anew goes on. It costs
 // nothing while no simulated node and no pod on one changes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@
 #include "control/steps.h"
 
 namespace trainyard::control {
+
+// As long as Kubernetes waits.
+inline constexpr Duration kQuarantine{40'000};
 
 class SimulatedNodes final : public Steps {
  public:
@@ -39,7 +43,8 @@ class SimulatedNodes final : public Steps {
   // What to send for this object; nullopt: nothing. Asks the server whether a node is gone.
   std::optional<kube::Request> look_at(const client::ObjectKey& key, Time now);
   std::optional<kube::Request> look_at_pod(const client::Object& pod, Time now);
-  bool is_gone(std::string_view node);
+  // Since when; nullopt: it is there.
+  std::optional<Time> gone_since(std::string_view node, Time now);
 
   // Fixed.
   client::Client& client_;
@@ -47,7 +52,8 @@ class SimulatedNodes final : public Steps {
   // State; all of it can be lost.
   std::vector<client::Watcher> watchers_;
   std::vector<client::Cache> caches_;
-  Queue<client::ObjectKey> queue_;  // a node has the namespace ""
+  std::map<std::string, Time, std::less<>> gone_;  // nodes that pods name and that are not there
+  Queue<client::ObjectKey> queue_;                 // a node has the namespace ""
 };
 
 }  // namespace trainyard::control

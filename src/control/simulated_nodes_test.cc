@@ -166,9 +166,22 @@ TEST_F(SimulatedNodesTest, PodsOfANodeThatIsGoneFailAndGo) {
   pod("q", "trainyard");
   settle();
   ASSERT_TRUE(store_.remove(kube::kNodes, "", "a", {}, now_).ok());
-  settle();
+  pass(seconds(30));
+  EXPECT_EQ(phase("p"), "Running") << "the node may come back";
+  pass(seconds(15));
   EXPECT_EQ(phase("p"), "gone");
   EXPECT_EQ(phase("q"), "Pending");
+}
+
+TEST_F(SimulatedNodesTest, ANodeThatComesBackInTimeFindsItsPods) {
+  node("a");
+  pod("p", "a");
+  settle();
+  ASSERT_TRUE(store_.remove(kube::kNodes, "", "a", {}, now_).ok());
+  pass(seconds(30));
+  node("a");
+  pass(seconds(30));
+  EXPECT_EQ(phase("p"), "Running");
 }
 
 TEST_F(SimulatedNodesTest, AnOrphanIsToldWhyBeforeItGoes) {

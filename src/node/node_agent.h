@@ -67,6 +67,7 @@ class Node::Agent {
     bool dirty = true;
     std::optional<Time> wake;
     bool busy = false;                  // the runtime prepares it or takes it away, on another thread
+    bool over = false;                  // it has ended for good: what it asked for is free again
     bool finished = false;              // the runtime holds nothing of it any more
     std::optional<Time> destroy_after;  // it could not be taken away: when that is tried again
     bool admitted = false;
@@ -102,6 +103,7 @@ class Node::Agent {
   void step_pods(Time now);
   void step(const std::string& uid, Entry& entry, Time now);
   void admit(Entry& entry, Time now);
+  void give_back(const std::string& uid, Entry& entry);
   PodView view_of(Entry& entry, const std::vector<ContainerStatus>& containers, Time now);
   void read_last_words(Entry& entry, const ContainerStatus& status);
   void carry_out(Entry& entry, const Action& action, Time now);

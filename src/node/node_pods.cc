@@ -24,6 +24,12 @@ uint64_t digest_of(const std::map<std::string, std::string>& hosts, uint64_t dig
   return digest;
 }
 
+bool any_runs(const std::vector<ContainerStatus>& containers) {
+  return std::any_of(containers.begin(), containers.end(), [](const ContainerStatus& container) {
+    return container.phase != ContainerPhase::kExited;
+  });
+}
+
 bool holds_resources(const json::object& pod) {
   std::string_view phase = text_at(pod, {"status", "phase"});
   return phase != "Succeeded" && phase != "Failed";
@@ -106,7 +112,7 @@ void Node::Agent::admit(Entry& entry, Time now) {
   Requests used;
   int count = 0;
   for (const auto& [uid, other] : entries_) {
-    if (!other.admitted || other.finished) continue;
+    if (!other.admitted || other.over || other.finished) continue;
     ++count;
     used.cpu_millis += other.requests.cpu_millis;
     used.memory_bytes += other.requests.memory_bytes;
@@ -152,12 +158,21 @@ void Node::Agent::step(const std::string& uid, Entry& entry, Time now) {
   for (const PodEvent& event : events) tell(entry, event, now);
   // What it has come to is written when that is known.
   if (entry.busy) return;
+  if (!holds_resources({{"status", status}}) && !any_runs(containers_of_pod(uid))) give_back(uid, entry);
   if (!write_status(entry, std::move(status))) return;
   if (finish_it && !entry.finished) finish(uid, entry);
   if (delete_it && entry.finished && !entry.removing) {
     entry.removing = true;
     remove_object(entry);
   }
+}
+
+// Before anybody can learn that the pod is over and send another in its place.
+void Node::Agent::give_back(const std::string& uid, Entry& entry) {
+  if (std::exchange(entry.over, true)) return;
+  DeviceLedger before = devices_;
+  devices_.release(uid);
+  if (!(devices_ == before)) (void)write_whole(options_.data_dir / "gpus.json", devices_.to_text()).ok();
 }
 
 void Node::Agent::remove_object(const Entry& entry) {

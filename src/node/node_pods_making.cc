@@ -242,9 +242,7 @@ void Node::Agent::on_destroyed(const std::string& uid, bool is_gone) {
     return;
   }
   entry.finished = entry.dirty = true;
-  DeviceLedger before = devices_;
-  devices_.release(uid);
-  if (!(devices_ == before)) (void)write_whole(options_.data_dir / "gpus.json", devices_.to_text()).ok();
+  give_back(uid, entry);
   hosts_dirty_ = true;
 }
 

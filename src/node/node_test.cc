@@ -246,6 +246,17 @@ TEST_F(NodeTest, GivesGpusToOneContainerEach) {
   EXPECT_EQ(given, (std::set<std::string>{"gpu 0\n", "gpu 1\n"}));
 }
 
+// Whoever sees that a pod is over may send the next one at once.
+TEST_F(NodeTest, WhatAPodThatIsOverHeldIsFreeForTheNext) {
+  for (int i = 0; i < 10; ++i) {
+    std::string name = fmt::format("turn-{}", i);
+    json::object pod = shell_pod(name, "exit 0");
+    pod["spec"].at("containers").at(0).as_object()["resources"] = parse(R"({"limits":{"nvidia.com/gpu":2}})");
+    create(std::move(pod));
+    ASSERT_TRUE(wait_for_phase(name, kube::PodPhase::kSucceeded));
+  }
+}
+
 TEST_F(NodeTest, MissingConfigurationIsSaidAndWaitedFor) {
   json::object pod = shell_pod("pod", "echo got $KEY");
   pod["spec"].at("containers").at(0).as_object()["env"] =

@@ -196,12 +196,9 @@ def takeover(world):
 
 @case("SDK: kubeflow-training creates, waits for, reads and deletes a TFJob, unmodified")
 def python_sdk(world):
-    venv = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "trainyard/clients-venv")
-    if not os.path.exists(os.path.join(venv, "complete")):
-        raise Failed("the Python clients are not installed: `make test-clients` does that, once")
     script = str(ROOT / "tests/cluster/sdk_story.py")
     done = subprocess.run(
-        [os.path.join(venv, "bin/python"), "-B", script, str(world.cluster.kubeconfig), world.ns],
+        [os.environ["CLIENTS_PYTHON"], "-B", script, str(world.cluster.kubeconfig), world.ns],
         capture_output=True, text=True, timeout=120,
     )
     check(done.returncode == 0, done.stdout + done.stderr)
