@@ -246,7 +246,7 @@ class CleanUp(T9kCase):
     def test_all_takes_all(self):
         self.ended("all", "All")
         self.until("no pod is left", lambda: not self.pods())
-        self.assertEqual(self.status("tj", "all")["aggregate"]["deleted"], 3)
+        self.until("all are told as deleted", lambda: self.status("tj", "all")["aggregate"]["deleted"] == 3)
 
     @rows("S1-32", "S1-33", "S2-42")
     @on_clusters

@@ -234,7 +234,7 @@ class Pause(T9kCase):
         self.pause("two", True)
         self.becomes("tj", "two", "Paused")
         self.until("its replicas are gone", lambda: not self.pods())
-        self.assertEqual(self.status("tj", "two")["aggregate"]["deleted"], 2)
+        self.until("both are told as deleted", lambda: self.status("tj", "two")["aggregate"]["deleted"] == 2)
         self.pause("two", False)
         self.becomes("tj", "two", "Running")
         inits, main = self.spec("two")
