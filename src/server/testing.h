@@ -123,6 +123,7 @@ class FakePods final : public PodAccess {
       ~Session() override {
         std::lock_guard lock(pods->mutex_);
         pods->process.dropped = true;
+        pods->process.told = nullptr;  // it must not outlive the server
         pods->changed_.notify_all();
       }
       void resize(int columns, int) override {
