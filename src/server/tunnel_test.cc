@@ -40,7 +40,9 @@ class TunnelTest : public testing::Test {
   void exit_with(Result<int> code) {
     process().out.reset();
     process().err.reset();
-    process().told(std::move(code));
+    // The session may be gone, and what it is told through with it, before the call returns.
+    std::function<void(Result<int>)> told = process().told;
+    told(std::move(code));
   }
   const Fd& far_end(int port) {
     EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.connected.contains(port); }));
