@@ -124,7 +124,8 @@ TEST_F(Plane, ACommandRunsAndItsExitCodeComesBack) {
     EXPECT_EQ(write(plane_.pods.process.out.get(), "hello", 5), 5);
     plane_.pods.process.out.reset();
     plane_.pods.process.err.reset();
-    plane_.pods.process.told(7);
+    std::function<void(Result<int>)> told = plane_.pods.process.told;
+    told(7);
   });
   Result<int> code =
       client_->exec("/api/v1/namespaces/default/pods/p/exec?command=ls&stdout=true&stderr=true", io);
