@@ -127,7 +127,7 @@ int run_jobs(const RunJobs& command, const Console& console) {
     return kInputAtFault;
   }
   for (const std::string& warning : *warnings) console.err << "note: " << warning << "\n";
-  RunSession session(**plane, command, console, interrupts);
+  RunSession session(**plane, command, console, interrupts, logs);
   Result<Done> created = session.create(manifests.objects);
   int status = kInputAtFault;
   if (created.ok()) {

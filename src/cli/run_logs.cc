@@ -1,5 +1,7 @@
 #include "cli/run_logs.h"
 
+#include <algorithm>
+
 #include "kube/access.h"
 #include "kube/meta.h"
 
@@ -28,6 +30,23 @@ void RunLogs::follow(const json::object& pod, const std::string& replica) {
       }
       if (begun) open(pod, key, who, {.follow = true});
     }
+  }
+}
+
+void RunLogs::catch_up(const json::object& pod, const std::string& replica) {
+  const json::array* containers = kube::array_at(pod, {"spec", "containers"});
+  for (size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
+    const json::object* container = (*containers)[i].if_object();
+    if (container == nullptr) continue;
+    Key key{std::string(kube::uid_of(pod)), std::string(kube::text_at(*container, {"name"})), 0};
+    bool heard = std::any_of(begun_.begin(), begun_.end(), [&](const auto& known) {
+      return std::get<0>(known.first) == std::get<0>(key) && std::get<1>(known.first) == std::get<1>(key);
+    });
+    std::string who = containers->size() == 1 ? replica : fmt::format("{}/{}", replica, std::get<1>(key));
+    if (heard) continue;
+    open(pod, key, who, {.previous = true});
+    ++std::get<2>(key);
+    open(pod, key, who, {});
   }
 }
 

@@ -22,6 +22,8 @@ class RunLogs {
 
   // Follows the containers of this pod that have begun. Call it with every new state.
   void follow(const json::object& pod, const std::string& replica);
+  // Takes what containers of a pod that is gone printed, those that were never seen to begin.
+  void catch_up(const json::object& pod, const std::string& replica);
   // Takes what there is now.
   void read();
   // Nothing more will come: no container is being followed.

@@ -9,6 +9,7 @@
 #include "cli/job_admission.h"
 #include "kube/access.h"
 #include "kube/meta.h"
+#include "node/log_files.h"
 
 namespace trainyard::cli {
 namespace {
@@ -36,11 +37,13 @@ std::string replica_of(const dialect::Dialect& dialect, const json::object& pod)
 
 }  // namespace
 
-RunSession::RunSession(Plane& plane, const RunJobs& command, const Console& console, Interrupts& interrupts)
+RunSession::RunSession(Plane& plane, const RunJobs& command, const Console& console, Interrupts& interrupts,
+                       std::filesystem::path logs)
     : plane_(plane),
       command_(command),
       console_(console),
       interrupts_(interrupts),
+      logs_kept_(std::move(logs)),
       logs_(plane.pods(), [this](const std::string& replica, std::string_view text) {
         size_t position = positions_.try_emplace(replica, positions_.size()).first->second;
         name_width_ = std::max(name_width_, replica.size());
@@ -167,7 +170,16 @@ void RunSession::look(Job& job) {
   }
   job.view = std::move(view);
   if (object.ok()) job.ended = job.view.phase == model::Phase::kFinished;
+  if (job.ended && !command_.quiet) hear_unseen_pods(job);
   if (looks_ % kSlowLooks == 0 || job.ended) look_for_progress(job);
+}
+
+// A pod may come, end and go between two looks; its logs stay.
+void RunSession::hear_unseen_pods(const Job& job) {
+  for (const json::object& pod : node::LogFolder(logs_kept_).remembered(job.ns)) {
+    if (kube::controller_uid_of(pod) != kube::uid_of(*job.object)) continue;
+    logs_.catch_up(pod, replica_of(*job.dialect, pod));
+  }
 }
 
 void RunSession::look_for_progress(Job& job) {

@@ -22,7 +22,9 @@ namespace trainyard::cli {
 class RunSession {
  public:
   // Everything is borrowed.
-  RunSession(Plane& plane, const RunJobs& command, const Console& console, Interrupts& interrupts);
+  // `logs`: the folder where the plane keeps what replicas print.
+  RunSession(Plane& plane, const RunJobs& command, const Console& console, Interrupts& interrupts,
+             std::filesystem::path logs);
 
   // Creates what the documents describe, the jobs last. REQUIRES: the jobs are valid.
   Result<Done> create(const std::vector<Object>& documents);
@@ -47,6 +49,7 @@ class RunSession {
   Result<Done> create_other(const Object& document);
   Result<Done> ensure_namespace(const std::string& ns);
   void look(Job& job);
+  void hear_unseen_pods(const Job& job);
   void look_for_progress(Job& job);
   void show();
   void say(const std::string& line);
@@ -60,6 +63,7 @@ class RunSession {
   const RunJobs& command_;
   const Console& console_;
   Interrupts& interrupts_;
+  const std::filesystem::path logs_kept_;
   // State.
   std::vector<Job> jobs_;
   RunLogs logs_;
