@@ -184,9 +184,12 @@ class Restarts(T9kCase):
     @on_clusters
     def test_on_failure(self):
         self.create(claim("state"))
-        self.create(tj("onfailure", [("worker", 2, "OnFailure", once(1))]))
+        # Worker 0 decides: in its second life it waits for that of the other.
+        both = keeps("f=/state/$HOSTNAME; test -e $f || { touch $f; exit 1; }; touch $f.again; "
+                     "until test $(ls /state | grep -c again) = 2; do sleep 0.1; done")
+        self.create(tj("onfailure", [("worker", 2, "OnFailure", both)]))
         self.becomes("tj", "onfailure", "Succeeded")
-        self.until("each was restarted once", lambda: self.restarts("onfailure") == 2)
+        self.assertEqual(self.restarts("onfailure"), 2, "each was restarted once")
 
     @rows("S1-20", "S2-22")
     @on_clusters
