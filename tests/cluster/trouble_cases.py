@@ -8,6 +8,7 @@ import contextlib
 import re
 import time
 
+from api import ApiError
 from cluster import ROOT
 from proxy import Proxy, slow, too_many
 from yard import NAMESPACE, PATIENCE, OperatorProcess, case, check, role, same, t9k, t9k_role, tfjob, until
@@ -327,13 +328,22 @@ def kueue(world):
         found = world.job("j").get("status", {}).get("replicaStatuses") or {}
         return any(each.get("active", 0) for each in found.values())
 
-    def admit(suspend, selector):
+    def write(suspend, selector):
         job = world.job("j")
         job["spec"]["runPolicy"]["suspend"] = suspend
         for each in job["spec"]["tfReplicaSpecs"].values():
             each["template"]["spec"]["nodeSelector"] = selector
             each["template"]["metadata"].setdefault("labels", {})["kueue.x-k8s.io/podset"] = "p"
-        world.api.update("tfjob", world.ns, job)
+        try:
+            world.api.update("tfjob", world.ns, job)
+            return True
+        except ApiError as error:
+            if error.reason != "Conflict":
+                raise
+            return False
+
+    def admit(suspend, selector):
+        until(lambda: write(suspend, selector), "written, though the operator writes as well")
 
     check(not active(), "a suspended job is not active")
     admit(False, {"kubernetes.io/hostname": "node-0"})
