@@ -142,6 +142,7 @@ Plane::Leave RunSession::leave() const {
 }
 
 void RunSession::look(Job& job) {
+  const bool ended_before = job.ended;
   Result<client::Object> object = client::get(plane_.client(), job.dialect->resource, job.ns, job.name);
   Result<client::Reply> pods = client::list(plane_.client(), kube::kPods, job.ns);
   if (pods.ok()) job.pods = pods->items;
@@ -170,7 +171,7 @@ void RunSession::look(Job& job) {
   }
   job.view = std::move(view);
   if (object.ok()) job.ended = job.view.phase == model::Phase::kFinished;
-  if (job.ended && !command_.quiet) hear_unseen_pods(job);
+  if (job.ended && !ended_before && !command_.quiet) hear_unseen_pods(job);
   if (looks_ % kSlowLooks == 0 || job.ended) look_for_progress(job);
 }
 

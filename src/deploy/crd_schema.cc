@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "kube/access.h"
+#include "server/openapi_schema.h"
 
 namespace trainyard::deploy {
 namespace {
@@ -81,15 +82,14 @@ json::object message_schema(const SchemaType& type, int depth) {
 json::object value_schema(const SchemaField& field, int depth) {
   switch (field.scalar) {
     case ScalarType::kInt32:
-      return {{"type", "integer"}, {"format", "int32"}};
     case ScalarType::kInt64:
-      return {{"type", "integer"}, {"format", "int64"}};
     case ScalarType::kBool:
-      return {{"type", "boolean"}};
     case ScalarType::kDouble:
-      return {{"type", "number"}, {"format", "double"}};
     case ScalarType::kBytes:
-      return {{"type", "string"}, {"format", "byte"}};
+    case ScalarType::kStringList:
+    case ScalarType::kString:
+    case ScalarType::kDuration:
+      return server::plain_schema(field.scalar);
     case ScalarType::kTime:
     case ScalarType::kMicroTime:
       return {{"type", "string"}, {"format", "date-time"}};
@@ -100,17 +100,12 @@ json::object value_schema(const SchemaField& field, int depth) {
     case ScalarType::kIntOrString:
       return {{"anyOf", {json::object{{"type", "integer"}}, json::object{{"type", "string"}}}},
               {"x-kubernetes-int-or-string", true}};
-    case ScalarType::kStringList:
-      return {{"type", "array"}, {"items", json::object{{"type", "string"}}}};
     case ScalarType::kRaw:
       return open_object();
     case ScalarType::kMessage:
       return message_schema(*field.message, depth);
-    case ScalarType::kString:
-    case ScalarType::kDuration:
-      break;
   }
-  return {{"type", "string"}};
+  return {};
 }
 
 json::object field_schema(const SchemaField& field, int depth) {

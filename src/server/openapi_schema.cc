@@ -69,34 +69,6 @@ json::object scalar_definition(ScalarType scalar, OpenApiVersion version) {
   return time_schema(scalar == ScalarType::kMicroTime);
 }
 
-json::object plain_schema(ScalarType scalar) {
-  switch (scalar) {
-    case ScalarType::kInt32:
-      return {{"type", "integer"}, {"format", "int32"}};
-    case ScalarType::kInt64:
-      return {{"type", "integer"}, {"format", "int64"}};
-    case ScalarType::kBool:
-      return {{"type", "boolean"}};
-    case ScalarType::kDouble:
-      return {{"type", "number"}, {"format", "double"}};
-    case ScalarType::kBytes:
-      return {{"type", "string"}, {"format", "byte"}};
-    case ScalarType::kStringList:
-      return {{"type", "array"}, {"items", json::object{{"type", "string"}}}};
-    case ScalarType::kRaw:
-      return {{"type", "object"}};
-    case ScalarType::kString:
-    case ScalarType::kDuration:
-    case ScalarType::kTime:
-    case ScalarType::kMicroTime:
-    case ScalarType::kQuantity:
-    case ScalarType::kIntOrString:
-    case ScalarType::kMessage:
-      break;
-  }
-  return {{"type", "string"}};
-}
-
 // A CRD's schema with what OpenAPI v2 can say: clients of that age refuse what they do not
 // know, so where the schema is loose they are told nothing.
 json::object v2_schema(const json::object& schema, int depth) {
@@ -127,6 +99,34 @@ json::object v2_schema(const json::object& schema, int depth) {
 }
 
 }  // namespace
+
+json::object plain_schema(ScalarType scalar) {
+  switch (scalar) {
+    case ScalarType::kInt32:
+      return {{"type", "integer"}, {"format", "int32"}};
+    case ScalarType::kInt64:
+      return {{"type", "integer"}, {"format", "int64"}};
+    case ScalarType::kBool:
+      return {{"type", "boolean"}};
+    case ScalarType::kDouble:
+      return {{"type", "number"}, {"format", "double"}};
+    case ScalarType::kBytes:
+      return {{"type", "string"}, {"format", "byte"}};
+    case ScalarType::kStringList:
+      return {{"type", "array"}, {"items", json::object{{"type", "string"}}}};
+    case ScalarType::kRaw:
+      return {{"type", "object"}};
+    case ScalarType::kString:
+    case ScalarType::kDuration:
+    case ScalarType::kTime:
+    case ScalarType::kMicroTime:
+    case ScalarType::kQuantity:
+    case ScalarType::kIntOrString:
+    case ScalarType::kMessage:
+      break;
+  }
+  return {{"type", "string"}};
+}
 
 std::string definition_name(const kube::Resource& resource) {
   // "example.org" is "org.example" here.

@@ -13,6 +13,9 @@ namespace trainyard::server {
 
 enum class OpenApiVersion { kV2, kV3 };
 
+// A scalar that needs no definition of its own: numbers, words, lists of words, whatever there is.
+json::object plain_schema(ScalarType scalar);
+
 // Collects definitions and whatever they refer to, each once.
 class SchemaWriter {
  public:
