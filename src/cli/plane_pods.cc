@@ -60,6 +60,7 @@ Result<std::unique_ptr<server::LogReader>> NodeAccess::logs(const server::PodRef
   node::LogQuery asked;
   asked.follow = query.follow;
   asked.previous = query.previous;
+  asked.attempt = query.attempt;
   asked.timestamps = query.timestamps;
   asked.tail_lines = query.tail_lines;
   asked.limit_bytes = query.limit_bytes;

@@ -1,7 +1,5 @@
 #include "cli/run_logs.h"
 
-#include <algorithm>
-
 #include "kube/access.h"
 #include "kube/meta.h"
 
@@ -26,40 +24,38 @@ void RunLogs::follow(const json::object& pod, const std::string& replica) {
       if (kube::find(*status, {"lastState", "terminated"}) != nullptr) {
         Key ended = key;
         if (begun) --std::get<2>(ended);
-        open(pod, ended, who, {.previous = true});
+        open(pod, ended, who, false);
       }
-      if (begun) open(pod, key, who, {.follow = true});
+      if (begun) open(pod, key, who, true);
     }
   }
 }
 
-void RunLogs::catch_up(const json::object& pod, const std::string& replica) {
+void RunLogs::catch_up(const json::object& pod, const std::string& replica, const node::LogFolder& kept) {
   const json::array* containers = kube::array_at(pod, {"spec", "containers"});
   for (size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
     const json::object* container = (*containers)[i].if_object();
     if (container == nullptr) continue;
-    Key key{std::string(kube::uid_of(pod)), std::string(kube::text_at(*container, {"name"})), 0};
-    bool heard = std::any_of(begun_.begin(), begun_.end(), [&](const auto& known) {
-      return std::get<0>(known.first) == std::get<0>(key) && std::get<1>(known.first) == std::get<1>(key);
-    });
-    std::string who = containers->size() == 1 ? replica : fmt::format("{}/{}", replica, std::get<1>(key));
-    if (heard) continue;
-    open(pod, key, who, {.previous = true});
-    ++std::get<2>(key);
-    open(pod, key, who, {});
+    std::string name(kube::text_at(*container, {"name"}));
+    std::string who = containers->size() == 1 ? replica : fmt::format("{}/{}", replica, name);
+    for (int attempt : kept.attempts(kube::namespace_of(pod), kube::name_of(pod), kube::uid_of(pod), name)) {
+      open(pod, {std::string(kube::uid_of(pod)), name, attempt}, who, false);
+    }
   }
 }
 
-void RunLogs::open(const json::object& pod, const Key& key, const std::string& who,
-                   const server::LogQuery& query) {
+void RunLogs::open(const json::object& pod, const Key& key, const std::string& who, bool follow) {
   if (begun_.contains(key)) return;
+  server::LogQuery query;
+  query.follow = follow;
+  query.attempt = static_cast<int>(std::get<2>(key));
   Result<std::unique_ptr<server::LogReader>> reader =
       access_.logs({std::string(kube::namespace_of(pod)), std::string(kube::name_of(pod)), std::get<0>(key),
                     std::get<1>(key)},
                    query);
   // Not there yet, or gone already: the next state of the pod asks again.
   if (!reader.ok()) return;
-  begun_[key] = true;
+  begun_.insert(key);
   open_[key] = {who, std::move(reader).value(), ""};
 }
 

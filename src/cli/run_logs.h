@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "kube/json.h"
+#include "node/log_files.h"
 #include "server/pod_access.h"
 
 namespace trainyard::cli {
@@ -22,8 +24,8 @@ class RunLogs {
 
   // Follows the containers of this pod that have begun. Call it with every new state.
   void follow(const json::object& pod, const std::string& replica);
-  // Takes what containers of a pod that is gone printed, those that were never seen to begin.
-  void catch_up(const json::object& pod, const std::string& replica);
+  // Takes what runs of the containers of this pod, perhaps gone, printed that were never seen to begin.
+  void catch_up(const json::object& pod, const std::string& replica, const node::LogFolder& kept);
   // Takes what there is now.
   void read();
   // Nothing more will come: no container is being followed.
@@ -37,13 +39,13 @@ class RunLogs {
     std::string partial;  // of a line
   };
   // Once for each key.
-  void open(const json::object& pod, const Key& key, const std::string& who, const server::LogQuery& query);
+  void open(const json::object& pod, const Key& key, const std::string& who, bool follow);
   void give(Open& open, std::string_view text);
 
   server::PodAccess& access_;
   Line line_;
   std::map<Key, Open> open_;
-  std::map<Key, bool> begun_;
+  std::set<Key> begun_;
 };
 
 }  // namespace trainyard::cli

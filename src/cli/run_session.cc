@@ -177,9 +177,10 @@ void RunSession::look(Job& job) {
 
 // A pod may come, end and go between two looks; its logs stay.
 void RunSession::hear_unseen_pods(const Job& job) {
-  for (const json::object& pod : node::LogFolder(logs_kept_).remembered(job.ns)) {
+  node::LogFolder kept(logs_kept_);
+  for (const json::object& pod : kept.remembered(job.ns)) {
     if (kube::controller_uid_of(pod) != kube::uid_of(*job.object)) continue;
-    logs_.catch_up(pod, replica_of(*job.dialect, pod));
+    logs_.catch_up(pod, replica_of(*job.dialect, pod), kept);
   }
 }
 

@@ -23,7 +23,8 @@ namespace trainyard::node {
 
 struct LogQuery {
   bool follow = false;
-  bool previous = false;  // the attempt before the last
+  bool previous = false;       // the attempt before the last
+  std::optional<int> attempt;  // this one, whichever is the last; `previous` is not looked at
   bool timestamps = false;
   std::optional<int64_t> tail_lines;
   std::optional<int64_t> limit_bytes;

@@ -147,7 +147,9 @@ Result<std::unique_ptr<LogReader>> Node::logs(const PodRef& pod, const LogQuery&
   if (known.attempt && (attempts.empty() || attempts.back() < *known.attempt)) {
     attempts.push_back(*known.attempt);
   }
-  if (query.previous && !attempts.empty()) {
+  if (query.attempt) {
+    std::erase_if(attempts, [&](int attempt) { return attempt != *query.attempt; });
+  } else if (query.previous && !attempts.empty()) {
     // While a container waits for its restart, the one that ended last is the previous one.
     bool waits = agent_->ask<bool>(
         [this, which, last = attempts.back()] {

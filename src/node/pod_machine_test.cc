@@ -191,6 +191,18 @@ TEST(PodMachine, RunsOnlyOnceItsContainerDoes) {
   EXPECT_EQ(life.state("a"), "running 0");
 }
 
+TEST(PodMachine, CountsARestartOnlyOnceItHasBegun) {
+  Life life(R"({"restartPolicy":"OnFailure","containers":[{"name":"a"}]})");
+  life.settle();
+  life.starts_last_ = true;
+  life.end("a", 1);
+  EXPECT_EQ(life.settle(), "start a#1");
+  EXPECT_EQ(life.state("a"), "waiting ContainerCreating 0");
+  life.begin("a");
+  life.settle();
+  EXPECT_EQ(life.state("a"), "running 1");
+}
+
 TEST(PodMachine, AContainerOnItsWayIsStoppedToo) {
   Life life(kOne);
   life.starts_last_ = true;

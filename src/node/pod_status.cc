@@ -99,7 +99,9 @@ static json::object container_status(const ContainerMemory& memory, const json::
     state["waiting"] = std::move(waiting);
   }
   std::string image(text_at(spec, {"image"}));
-  int restarts = current != nullptr || previous == nullptr ? memory.attempt : memory.attempt - 1;
+  // A restart counts once it is known to have begun.
+  bool begun = current != nullptr && current->phase != ContainerPhase::kStarting;
+  int restarts = begun || previous == nullptr ? memory.attempt : memory.attempt - 1;
   json::object out{{"name", name},
                    {"state", std::move(state)},
                    {"lastState", previous != nullptr ? terminated_of(*previous, view) : json::object{}},
@@ -107,7 +109,7 @@ static json::object container_status(const ContainerMemory& memory, const json::
                    {"restartCount", restarts},
                    {"image", image},
                    {"imageID", ""}};
-  const ContainerStatus* known = current != nullptr ? current : previous;
+  const ContainerStatus* known = begun || previous == nullptr ? current : previous;
   if (known != nullptr) out["containerID"] = container_id(view, known->id);
   out["started"] = running && memory.started;
   return out;

@@ -27,6 +27,8 @@ struct PodRef {
 struct LogQuery {
   bool follow = false;
   bool previous = false;
+  // This run of the container (0 is the first), wherever it is now; no API asks for it.
+  std::optional<int> attempt;
   bool timestamps = false;
   std::optional<int64_t> tail_lines;
   std::optional<int64_t> limit_bytes;
