@@ -104,6 +104,7 @@ asio::awaitable<Exchange> exchange(HttpClient::Core& core, const RawRequest& raw
 struct Flow {
   std::function<bool(std::string_view)> on_bytes;  // false: enough
   std::function<void(const std::optional<Error>&)> on_closed;
+  std::function<void()> on_opened;  // may be empty
   RawRequest request;
   // Held during calls, so that dropping waits for one; a call may drop its own handle.
   std::recursive_mutex calls;
@@ -111,6 +112,10 @@ struct Flow {
   Link* link = nullptr;  // on the I/O thread
   bool enough = false;
 
+  void begin() {
+    std::scoped_lock lock(calls);
+    if (!dropped && on_opened) on_opened();
+  }
   bool tell(std::string_view bytes) {
     std::scoped_lock lock(calls);
     if (!dropped && !enough) enough = !on_bytes(bytes);
@@ -193,6 +198,7 @@ asio::awaitable<std::optional<Error>> converse(HttpClient::Core& core, Link& lin
   tell_answer(core, stream.request, unheard ? 0 : static_cast<int>(parser.get().result_int()), begun);
   if (unheard) co_return lost(core, stream.request, unheard);
   if (parser.get().result_int() != 200) co_return co_await refusal(core, link, buffer, parser);
+  stream.begin();
   co_return co_await pump(core, link, buffer, parser, stream);
 }
 
@@ -397,6 +403,7 @@ std::unique_ptr<OpenWatch> HttpClient::open(const kube::Request& request, WatchS
     });
   };
   stream->on_closed = [shared_sink](const std::optional<Error>& error) { shared_sink->on_closed(error); };
+  stream->on_opened = shared_sink->on_opened;
   return start(*core_, std::move(stream));
 }
 

@@ -372,6 +372,31 @@ TEST(HttpWatch, TheEndSaysWhy) {
   EXPECT_THAT(shown(box.take()), HasSubstr("closed the connection"));
 }
 
+TEST(HttpWatch, TellsThatTheServerAgreedAndNothingOfTheSortWhenItRefused) {
+  bool agrees = true;
+  Mailbox<int> go_on;
+  TestServer server([&](Peer& peer, const Heard&) {
+    if (!agrees) {
+      peer.answer(403, R"({"kind":"Status","code":403,"reason":"Forbidden","message":"no"})");
+      return false;
+    }
+    peer.begin_chunks();
+    go_on.take();
+    return false;
+  });
+  auto client = client_of(access_to(server));
+  Mailbox<std::string> told;
+  WatchSink sink{[&](WatchEvent) { told.put("event"); },
+                 [&](const std::optional<Error>&) { told.put("closed"); }, [&] { told.put("opened"); }};
+  auto watch = client->open(watch_pods(), sink);
+  EXPECT_EQ(told.take(), "opened");  // before it says anything
+  go_on.put(1);
+  EXPECT_EQ(told.take(), "closed");
+  agrees = false;
+  watch = client->open(watch_pods(), sink);
+  EXPECT_EQ(told.take(), "closed");
+}
+
 TEST(HttpWatch, AFailureToConnectIsTold) {
   Access access;
   {

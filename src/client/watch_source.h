@@ -19,6 +19,7 @@ namespace trainyard::client {
 struct WatchSink {
   std::function<void(WatchEvent event)> on_event;
   std::function<void(const std::optional<Error>& error)> on_closed;  // nullopt: the server ended it
+  std::function<void()> on_opened;                                   // the server has agreed; may be empty
 };
 
 class OpenWatch {

@@ -77,6 +77,10 @@ std::vector<Output> Watcher::on_list(const Result<Reply>& reply, Time now) {
   return outputs;
 }
 
+void Watcher::on_opened() {
+  if (asked_ && state_ == State::kWatching) trouble_.reset();
+}
+
 std::vector<Output> Watcher::on_event(const WatchEvent& event, Time) {
   if (state_ != State::kWatching) return {};
   pause_ = Duration{0};

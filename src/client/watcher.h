@@ -8,9 +8,9 @@
 //
 // Guarantees: what is given out is Init, Apply*, InitDone for each list, page by page, then Apply
 // and Delete; a list that fails half-way has no InitDone, and the next begins with Init; after
-// InitDone the cache equals the server at the list's revision. Failures are retried with a growing pause, for ever.
-// A resource that the server does not know (kNotFound) counts as an empty list.
-// Pure: time is a parameter.
+// InitDone the cache equals the server at the list's revision. Failures are retried with a growing pause, for
+// ever. A resource that the server does not know (kNotFound) counts as an empty list. Pure: time is a
+// parameter.
 #pragma once
 
 #include <optional>
@@ -78,6 +78,8 @@ class Watcher {
 
   // The answer to a List.
   std::vector<Output> on_list(const Result<Reply>& reply, Time now);
+  // The server has agreed to the watch that was asked for.
+  void on_opened();
   // An event of the open watch.
   std::vector<Output> on_event(const WatchEvent& event, Time now);
   // The watch ended, by itself or with an error (kGone among them).

@@ -106,6 +106,21 @@ TEST(WatcherTest, PausesGrowUntilSomethingIsHeard) {
   EXPECT_EQ(watcher.next_ask(), now + kRetryFirst);
 }
 
+TEST(WatcherTest, TroubleIsOverOnceTheNextWatchIsAgreedTo) {
+  Watcher watcher = watching();
+  watcher.on_closed(Error{ErrorKind::kUnavailable, "away"}, kStart);
+  EXPECT_TRUE(watcher.trouble());
+  watcher.on_opened();  // of the watch that has ended
+  EXPECT_TRUE(watcher.trouble());
+  Time again = *watcher.next_ask();
+  EXPECT_EQ(asked(watcher.ask(again)), "watch 7");
+  watcher.on_opened();
+  EXPECT_FALSE(watcher.trouble());
+  // It was not heard yet, so the next pause is longer all the same.
+  watcher.on_closed(Error{ErrorKind::kUnavailable, "away"}, again);
+  EXPECT_EQ(watcher.next_ask(), again + 2 * kRetryFirst);
+}
+
 TEST(WatcherTest, AClockThatWentBackDoesNotMakeAPauseLonger) {
   Watcher watcher = watching();
   watcher.on_closed(Error{ErrorKind::kUnavailable, ""}, kStart);

@@ -83,6 +83,7 @@ void Loop::take(Incoming& one) {
   if (found == open_.end() || found->second.number != one.watch) return;
   std::visit(Match{
                  [&](const client::WatchEvent& event) { steps_.on_event(one.stream, event, clock_()); },
+                 [&](const Opened&) { steps_.on_opened(one.stream); },
                  [&](const Closed& closed) {
                    open_.erase(found);
                    steps_.on_closed(one.stream, closed.error, clock_());
@@ -115,6 +116,9 @@ void Loop::open_watch(const StreamRequest& wanted) {
                                               },
                                               [=, this](const std::optional<Error>& error) {
                                                 put({stream, number, Closed{error}});
+                                              },
+                                              [=, this] {
+                                                put({stream, number, Opened{}});
                                               }});
 }
 

@@ -41,6 +41,7 @@ class Loop {
   void stop();
 
  private:
+  struct Opened {};
   struct Closed {
     std::optional<Error> error;
   };
@@ -50,7 +51,7 @@ class Loop {
   struct Incoming {
     int stream = 0;
     int64_t watch = 0;  // which watch of the stream; what an old one says is ignored
-    std::variant<client::WatchEvent, Closed, Listed> what;
+    std::variant<client::WatchEvent, Opened, Closed, Listed> what;
   };
   struct Watch {
     int64_t number = 0;

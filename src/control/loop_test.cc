@@ -51,6 +51,7 @@ class OneStream final : public Steps {
     diary_.write(reply.ok() ? "listed" : "not listed");
     state_ = kWatch;
   }
+  void on_opened(int) override { diary_.write("opened"); }
   void on_event(int, const client::WatchEvent& event, Time) override {
     due_.push_back(std::string(kube::name_of(*event.object)));
   }
@@ -95,6 +96,7 @@ class HandWatches final : public client::WatchSource {
     json::object pod{{"metadata", json::object{{"name", kube::jview(name)}}}};
     sink(watch).on_event({client::EventKind::kAdded, std::make_shared<const json::object>(std::move(pod))});
   }
+  void agree_to(size_t watch) { sink(watch).on_opened(); }
   void close(size_t watch, std::optional<Error> error) { sink(watch).on_closed(error); }
 
  private:
@@ -121,6 +123,8 @@ TEST_F(LoopTest, ListsThenWatchesThenWorks) {
   loop_.start();
   ASSERT_TRUE(diary_.wait_for("watch 1"));
   EXPECT_EQ(diary_.count("listed"), 1);
+  watches_.agree_to(1);
+  ASSERT_TRUE(diary_.wait_for("opened"));
   watches_.send(1, "a");
   ASSERT_TRUE(diary_.wait_for("step a"));
   loop_.stop();
@@ -133,11 +137,13 @@ TEST_F(LoopTest, AWatchThatEndsIsOpenedAgainAndTheOldOneIsNotHeard) {
   watches_.close(1, Error{ErrorKind::kUnavailable, "gone"});
   ASSERT_TRUE(diary_.wait_for("closed with an error"));
   ASSERT_TRUE(diary_.wait_for("watch 2"));
+  watches_.agree_to(1);
   watches_.send(1, "late");
   watches_.send(2, "b");
   ASSERT_TRUE(diary_.wait_for("step b"));
   loop_.stop();
   EXPECT_EQ(diary_.count("step late"), 0);
+  EXPECT_EQ(diary_.count("opened"), 0);
 }
 
 TEST_F(LoopTest, StopsWhileItSleeps) {

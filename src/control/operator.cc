@@ -67,7 +67,7 @@ Operator::Operator(OperatorPorts ports, std::vector<dialect::Dialect> dialects, 
       dialects_(std::move(dialects)),
       options_(std::move(options)),
       fence_(std::make_unique<Fence>(*this)),
-      view_(make_view(dialects_, options_.around, options_.namespaces)) {
+      view_(make_view(dialects_, options_.around, options_.namespaces, options_.at_rest)) {
   for (const client::Stream& stream : view_.streams) watchers_.emplace_back(stream);
   health_.resize(watchers_.size());
   if (options_.elects_leader) lease_.emplace(options_.lease_ns, options_.lease_name, options_.identity);
@@ -105,6 +105,11 @@ std::vector<StreamRequest> Operator::requests(Time now) {
 
 void Operator::on_list(int stream, const Result<client::Reply>& reply, Time now) {
   take_in(stream, watchers_[stream].on_list(reply, now), now);
+  note_stream(stream);
+}
+
+void Operator::on_opened(int stream) {
+  watchers_[stream].on_opened();
   note_stream(stream);
 }
 

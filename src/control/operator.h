@@ -46,6 +46,8 @@ struct OperatorOptions {
   dialect::Settings settings;
   std::vector<kube::Resource> around = resources_around();
   std::vector<std::string> namespaces = {};  // none: all
+  // How jobs, their pods and their services are kept: all of these are many.
+  client::Form at_rest = client::Form::kText;
   // How long changes of a job's pods and services are gathered before a pass looks at them.
   Duration gather{0};
   // ... and while no worker is free: new jobs are begun before others are looked at again.
@@ -95,6 +97,7 @@ class Operator final : public Steps {
   const std::vector<client::Stream>& streams() const { return view_.streams; }
   std::vector<StreamRequest> requests(Time now) override;
   void on_list(int stream, const Result<client::Reply>& reply, Time now) override;
+  void on_opened(int stream) override;
   void on_event(int stream, const client::WatchEvent& event, Time now) override;
   void on_closed(int stream, const std::optional<Error>& error, Time now) override;
 

@@ -94,6 +94,8 @@ void Scheduler::on_list(int stream, const Result<client::Reply>& reply, Time now
   tell_health(now);
 }
 
+void Scheduler::on_opened(int stream) { watchers_[static_cast<size_t>(stream)].on_opened(); }
+
 void Scheduler::on_event(int stream, const client::WatchEvent& event, Time now) {
   take_in(stream, watchers_[static_cast<size_t>(stream)].on_event(event, now));
 }

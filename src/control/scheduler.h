@@ -84,6 +84,7 @@ class Scheduler final : public Steps {
   const std::vector<client::Stream>& streams() const { return view_.streams(); }
   std::vector<StreamRequest> requests(Time now) override;
   void on_list(int stream, const Result<client::Reply>& reply, Time now) override;
+  void on_opened(int stream) override;
   void on_event(int stream, const client::WatchEvent& event, Time now) override;
   void on_closed(int stream, const std::optional<Error>& error, Time now) override;
   bool step(Time now) override;

@@ -27,6 +27,8 @@ class Steps {
   // is still open takes its place, so that watch may be closed.
   virtual std::vector<StreamRequest> requests(Time now) = 0;
   virtual void on_list(int stream, const Result<client::Reply>& reply, Time now) = 0;
+  // The server has agreed to the watch of the stream: it is heard again.
+  virtual void on_opened(int) {}
   virtual void on_event(int stream, const client::WatchEvent& event, Time now) = 0;
   virtual void on_closed(int stream, const std::optional<Error>& error, Time now) = 0;
   // Does one thing that is due; false when nothing is.

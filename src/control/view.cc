@@ -88,18 +88,17 @@ void add_blocks(View& view, std::vector<std::string> namespaces) {
 }  // namespace
 
 View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube::Resource> around,
-               std::vector<std::string> namespaces) {
+               std::vector<std::string> namespaces, client::Form at_rest) {
   View view;
   auto wanted = [&](const kube::Resource& resource) {
     return std::find(around.begin(), around.end(), resource) != around.end();
   };
   for (const dialect::Dialect& dialect : dialects) {
     DialectStreams streams;
-    // All of these are many.
-    streams.jobs = add_stream(view, dialect.resource, "", client::keep_all_but_managers, client::Form::kText);
-    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, client::keep_pod, client::Form::kText);
+    streams.jobs = add_stream(view, dialect.resource, "", client::keep_all_but_managers, at_rest);
+    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, client::keep_pod, at_rest);
     streams.services =
-        add_stream(view, kube::kServices, dialect.pod_selector, client::keep_identity, client::Form::kText);
+        add_stream(view, kube::kServices, dialect.pod_selector, client::keep_identity, at_rest);
     view.dialects.push_back(streams);
   }
   for (GangScheduler scheduler : kGangSchedulers) {

@@ -53,8 +53,9 @@ std::vector<kube::Resource> resources_around();
 
 // Streams for the jobs, pods and services of each dialect, and for those of the
 // resources `around` that jobs may need; in these namespaces, or in all when there are none.
+// `at_rest`: how the first three are kept.
 View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube::Resource> around,
-               std::vector<std::string> namespaces = {});
+               std::vector<std::string> namespaces = {}, client::Form at_rest = client::Form::kText);
 
 kube::Resource resource_of(model::CompanionKind kind);
 

@@ -45,6 +45,7 @@ std::unique_ptr<client::OpenWatch> HubWatches::open(const kube::Request& request
     on_closed(subscription.error());
     return std::make_unique<Open>(nullptr);
   }
+  if (sink.on_opened) sink.on_opened();
   return std::make_unique<Open>(std::move(subscription).value());
 }
 

@@ -39,6 +39,11 @@ LogKnowledge Node::Agent::log_knowledge(const PodRef& pod) {
   bool here = object != nullptr && (pod.uid.empty() || kube::uid_of(*object) == pod.uid) &&
               find_container(*object, pod.container) != nullptr;
   if (!here) return known;
+  std::string_view on = kube::text_at(*object, {"spec", "nodeName"});
+  if (!on.empty() && on != options_.name) {
+    known.elsewhere = on;
+    return known;
+  }
   known.waits_for = "ContainerCreating";
   for (std::string_view list : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"}) {
     const json::array* statuses = kube::array_at(*object, {"status", list});
@@ -157,6 +162,11 @@ Result<std::unique_ptr<LogReader>> Node::logs(const PodRef& pod, const LogQuery&
         },
         false);
     if (!waits) attempts.pop_back();
+  }
+  if (attempts.empty() && !known.elsewhere.empty()) {
+    return Error{ErrorKind::kInvalid, fmt::format("pod \"{}\" is on the simulated node \"{}\", where nothing "
+                                                  "runs: it has no log",
+                                                  pod.name, known.elsewhere)};
   }
   if (attempts.empty() && !query.previous && !known.waits_for.empty()) {
     return Error{ErrorKind::kInvalid, fmt::format("container \"{}\" in pod \"{}\" is waiting to start: {}",

@@ -27,6 +27,7 @@ namespace trainyard::node {
 struct LogKnowledge {
   std::optional<int> attempt;  // the last that was started and is remembered
   std::string waits_for;       // while it has not: why; "" when nobody knows such a container
+  std::string elsewhere;       // the other node that its pod is on
 };
 
 class Node::Agent {

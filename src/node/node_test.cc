@@ -387,6 +387,13 @@ TEST_F(NodeTest, LogsOfWhatHasNotStarted) {
     return refusal({"ns", "stuck", stuck_uid, "main"}).message ==
            "container \"main\" in pod \"stuck\" is waiting to start: CreateContainerConfigError";
   }));
+  json::object far = shell_pod("far", "exit 0");
+  far["spec"].as_object()["nodeName"] = "gpu-1";
+  std::string far_uid = create(std::move(far));
+  EXPECT_TRUE(eventually([&] {
+    return refusal({"ns", "far", far_uid, "main"}).message ==
+           "pod \"far\" is on the simulated node \"gpu-1\", where nothing runs: it has no log";
+  }));
   EXPECT_EQ(refusal({"ns", "unbound", uid, "other"}).kind, ErrorKind::kNotFound);
   EXPECT_EQ(refusal({"ns", "unbound", "another", "main"}).kind, ErrorKind::kNotFound);
   EXPECT_EQ(refusal({"ns", "nobody", "", "main"}).kind, ErrorKind::kNotFound);

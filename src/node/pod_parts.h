@@ -34,6 +34,9 @@ struct PodMachine::Part {
 std::string_view restart_policy_of(const json::object& pod);  // "Always" by default
 bool is_sidecar(const json::object& container);
 const json::object* probe_of(const json::object& container, CheckKind kind);
+int64_t grace_of(const json::object& pod);  // in seconds
+// The decision is to be made anew at that time at the latest.
+void wake_at(Decision& decision, Time time);
 // "name_ns(uid)", as a kubelet writes it.
 std::string pod_in_words(const json::object& pod);
 bool is_terminal_phase(std::string_view phase);

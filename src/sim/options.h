@@ -114,6 +114,8 @@ struct Options {
   // Whether the scheduler keeps room for one that has waited for long; else nobody is made to
   // wait for another.
   bool reserves_room() const { return seed % 2 == 1; }
+  // Whether operators keep what they see as text, as on a cluster; else as documents, which is faster.
+  bool keeps_text() const { return seed % 4 == 0; }
 };
 
 Options derive_options(uint64_t seed);

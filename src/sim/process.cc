@@ -105,6 +105,7 @@ void Process::boot() {
   ++boots_;
   control::OperatorOptions options;
   options.around = around_;
+  options.at_rest = options_.keeps_text() ? client::Form::kText : client::Form::kDocument;
   options.elects_leader = rivals_;
   options.identity = name_;
   options.lease_ns = "default";
