@@ -24,7 +24,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
 endif()
 if(TRAINYARD_SANITIZE)
-  target_compile_options(trainyard_flags INTERFACE -fsanitize=${TRAINYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_compile_options(trainyard_flags INTERFACE -fsanitize=${TRAINYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+    $<$<BOOL:$<TARGET_PROPERTY:TRAINYARD_ASIO>>:-fno-sanitize=undefined>)
   target_link_options(trainyard_flags INTERFACE -fsanitize=${TRAINYARD_SANITIZE})
 endif()
 if(TRAINYARD_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -32,7 +33,8 @@ if(TRAINYARD_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
   target_compile_options(trainyard_flags INTERFACE -Wno-tsan)
 endif()
 if(TRAINYARD_FUZZ)
-  target_compile_options(trainyard_flags INTERFACE -fsanitize=fuzzer-no-link)
+  # Not where Asio is: clang 14 cannot measure the coverage of coroutines, and nothing there is fuzzed.
+  target_compile_options(trainyard_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TRAINYARD_ASIO>>>:-fsanitize=fuzzer-no-link>)
 endif()
 
 # The precompiled header that every room shares.
@@ -53,13 +55,15 @@ target_precompile_headers(trainyard_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake
 set(TRAINYARD_ASIO_DEFINITIONS BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION)
 set(TRAINYARD_ASIO_OPTIONS $<$<CONFIG:Release>:-O1>)
 if(TRAINYARD_SANITIZE)
-  # Minutes and gigabytes per file otherwise, most of it for code that is not ours.
-  set(TRAINYARD_ASIO_OPTIONS -O0 -fno-sanitize=undefined)
+  # Minutes and gigabytes per file otherwise, most of it for code that is not ours; for the same reason
+  # the sanitizer of undefined behaviour is off there (above).
+  set(TRAINYARD_ASIO_OPTIONS -O0)
 endif()
 add_library(trainyard_asio STATIC ${PROJECT_SOURCE_DIR}/cmake/asio.cc)
 target_link_libraries(trainyard_asio PUBLIC trainyard_flags Boost::json fmt::fmt OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 target_compile_definitions(trainyard_asio PRIVATE ${TRAINYARD_ASIO_DEFINITIONS})
 target_compile_options(trainyard_asio PRIVATE ${TRAINYARD_ASIO_OPTIONS})
+set_target_properties(trainyard_asio PROPERTIES TRAINYARD_ASIO ON)
 target_precompile_headers(trainyard_asio PRIVATE ${PROJECT_SOURCE_DIR}/cmake/asio_pch.h)
 
 # With TRAINYARD_UNITY, `batch` files of the target are compiled as one. So names in
@@ -106,6 +110,7 @@ function(trainyard_room name)
     target_link_libraries(trainyard_${name}_asio PRIVATE trainyard_asio)
     target_compile_definitions(trainyard_${name}_asio PRIVATE ${TRAINYARD_ASIO_DEFINITIONS})
     target_compile_options(trainyard_${name}_asio PRIVATE ${TRAINYARD_ASIO_OPTIONS})
+    set_target_properties(trainyard_${name}_asio PROPERTIES TRAINYARD_ASIO ON)
     target_precompile_headers(trainyard_${name}_asio REUSE_FROM trainyard_asio)
     trainyard_unite(trainyard_${name}_asio 3)
     if(TRAINYARD_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
