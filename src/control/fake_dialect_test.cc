@@ -120,6 +120,7 @@ json::object project(const model::Observation& seen, const model::JobState& stat
 }
 
 std::optional<dialect::EventText> announce(const model::JobSpec&, const model::Note& note) {
+  if (note.kind == model::NoteKind::kJobInitialized) return std::nullopt;
   bool warning = note.kind == model::NoteKind::kInvalidSpec || note.kind == model::NoteKind::kPodCreateFailed;
   return dialect::EventText{warning, std::string(model::to_string(note.kind)),
                             note.text.empty() ? note.object : note.text};

@@ -102,6 +102,7 @@ TEST(OperatorTest, TheGangFollowsTheSpec) {
   ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());
   yard.settle();
   EXPECT_EQ(kube::int_at(*yard.find(kube::kVolcanoPodGroups, "j"), {"spec", "minMember"}), 3);
+  yard.pass(kPutOffMax);
   int writes = yard.tap.writes;
   yard.pass(seconds(60));
   EXPECT_EQ(yard.tap.writes, writes);

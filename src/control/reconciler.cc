@@ -72,11 +72,33 @@ Errand::Work Reconciler::begin_work(const JobKey& key, const json::object& job, 
                                     Time now) {
   const dialect::Dialect& dialect = dialects_[key.dialect];
   Errand::Work work;
-  model::JobState state = dialect.recall(spec, job);
+  model::JobState written = dialect.recall(spec, job);
+  model::JobState state = written;
+  put_off_.remind(key, kube::uid_of(job), state);
   work.seen = observe(view_, key, dialect, job, std::move(spec), std::move(state));
   work.plan = engine::plan(work.seen, now);
+  put_off_write(key, job, written, work, now);
   work.stored = stored_for(key, work.seen.spec, work.plan);
   return work;
+}
+
+// Takes the write of the status out of the plan when it is for ourselves alone and may wait.
+void Reconciler::put_off_write(const JobKey& key, const json::object& job, const model::JobState& written,
+                               Errand::Work& work, Time now) {
+  model::Plan& plan = work.plan;
+  bool only_writes = plan.steps.size() == 1 && std::holds_alternative<model::WriteState>(plan.steps.front());
+  if (!only_writes || written == plan.state) return;
+  const dialect::Dialect& dialect = dialects_[key.dialect];
+  bool is_told = std::any_of(plan.notes.begin(), plan.notes.end(), [&](const model::Note& note) {
+    return dialect.announce(work.seen.spec, note).has_value();
+  });
+  const json::object* stored = kube::object_at(job, {"status"});
+  if (is_told || stored == nullptr) return;
+  if (!kube::same(dialect.project(work.seen, written, *stored, now), *stored)) return;
+  std::optional<Time> due = put_off_.keep(key, kube::uid_of(job), written, plan.state, now);
+  if (!due) return;
+  plan.steps.clear();
+  plan.wake = std::min(plan.wake.value_or(*due), *due);
 }
 
 Stored Reconciler::stored_for(const JobKey& key, const model::JobSpec& spec, const model::Plan& plan) const {
@@ -124,6 +146,7 @@ void Reconciler::do_work(Errand& errand, Errand::Work& work) const {
   pass.error = std::move(applied.error);
   pass.expected = std::move(applied.expected);
   pass.writes = applied.writes;
+  work.state_written = applied.state_written;
   if (applied.state_written) pass.transition = transition_between(work.seen.state, work.plan.state);
   work.state_current = applied.state_current;
 }
@@ -197,7 +220,10 @@ std::optional<Pass> Reconciler::settle(Errand& errand) {
   if (!std::holds_alternative<Errand::Refuse>(errand.what)) told_invalid_.erase(errand.key);
   bool again = false;
   std::visit(Match{
-                 [&](const Errand::Nothing&) { lowered_.forget(errand.key); },
+                 [&](const Errand::Nothing&) {
+                   lowered_.forget(errand.key);
+                   put_off_.forget(errand.key);
+                 },
                  [&](const Errand::LookFor& lost) {
                    if (errand.pass.error) return;
                    client::Cache& pods = view_.cache(view_.dialects[errand.key.dialect].pods, errand.key.ns);
@@ -211,6 +237,7 @@ std::optional<Pass> Reconciler::settle(Errand& errand) {
                      told = {std::string(kube::uid_of(*errand.job)), kube::generation_of(*errand.job)};
                  },
                  [&](Errand::Work& work) {
+                   if (work.state_written) put_off_.forget(errand.key);
                    if (work.state_current) release_tombstones(errand.key, work.seen);
                    if (work.state_current) errand.pass.state = std::move(work.plan.state);
                  },

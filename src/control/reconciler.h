@@ -21,6 +21,7 @@
 #include "control/event_sink.h"
 #include "control/key.h"
 #include "control/lowered.h"
+#include "control/put_off.h"
 #include "control/retry.h"
 #include "control/transition.h"
 #include "control/view.h"
@@ -60,6 +61,7 @@ struct Errand {
     model::Plan plan;
     Stored stored;
     bool state_current = false;  // when it is carried out
+    bool state_written = false;  // likewise
   };
 
   JobKey key;
@@ -94,6 +96,8 @@ class Reconciler {
   Errand::Refuse begin_refusal(const JobKey& key, const json::object& job,
                                std::vector<dialect::Problem> problems);
   Errand::Work begin_work(const JobKey& key, const json::object& job, model::JobSpec spec, Time now);
+  void put_off_write(const JobKey& key, const json::object& job, const model::JobState& written,
+                     Errand::Work& work, Time now);
   Stored stored_for(const JobKey& key, const model::JobSpec& spec, const model::Plan& plan) const;
   ApplyContext context_for(const Errand& errand) const;
   void do_work(Errand& errand, Errand::Work& work) const;
@@ -113,6 +117,7 @@ class Reconciler {
   // State; losing it costs at most a repeated Event and a second reading of a manifest.
   Lowered lowered_;
   std::map<JobKey, Told> told_invalid_;
+  PutOff put_off_;
 };
 
 }  // namespace trainyard::control

@@ -8,13 +8,14 @@
 namespace trainyard::control {
 namespace {
 
-json::object read(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
+json::object parsed_write(std::string_view text) { return json::parse(kube::jview(text)).as_object(); }
 
 // What is written becomes what was wanted, whatever was there.
 TEST(SchedulerWrites, AStatusIsReplacedByMerging) {
-  json::object seen = read(R"({"metadata": {"name": "q", "uid": "u", "resourceVersion": "7"},
+  json::object seen = parsed_write(R"({"metadata": {"name": "q", "uid": "u", "resourceVersion": "7"},
     "status": {"allocated": {"cpu": "8", "pods": "4"}, "running": 1, "state": "Open"}})");
-  json::object wanted = read(R"({"allocated": {"cpu": "2"}, "state": "Open", "pods": {"pending": 1}})");
+  json::object wanted =
+      parsed_write(R"({"allocated": {"cpu": "2"}, "state": "Open", "pods": {"pending": 1}})");
   kube::Request request = status_request(kube::kVolcanoQueues, seen, wanted);
   const auto& patch = std::get<kube::Patch>(request.verb);
   EXPECT_TRUE(patch.status);
