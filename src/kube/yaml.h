@@ -77,7 +77,8 @@ std::string to_yaml(const json::value& value);
 // The documents joined by "---".
 std::string to_yaml_documents(const std::vector<json::value>& documents);
 
-// Strict JSON text to a document, nested at most `depth_max` deep. kInvalid otherwise.
+// Strict JSON text to a document, nested at most `depth_max` deep, with numbers that can be written again.
+// kInvalid otherwise.
 Result<json::value> parse_json(std::string_view text, int depth_max = 100);
 
 }  // namespace trainyard::kube

@@ -3,6 +3,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <cmath>
 #include <cstring>
 #include <sstream>
 
@@ -377,12 +378,29 @@ Result<std::vector<Document>> parse_yaml(std::string_view text, const YamlLimits
   }
 }
 
+namespace {
+
+// A number too large for a double is read as infinity, which JSON cannot say.
+bool holds_infinity(const json::value& value) {
+  if (const double* number = value.if_double()) return !std::isfinite(*number);
+  if (const json::array* items = value.if_array()) {
+    return std::any_of(items->begin(), items->end(), holds_infinity);
+  }
+  const json::object* members = value.if_object();
+  return members != nullptr &&
+         std::any_of(members->begin(), members->end(),
+                     [](const json::key_value_pair& member) { return holds_infinity(member.value()); });
+}
+
+}  // namespace
+
 Result<json::value> parse_json(std::string_view text, int depth_max) {
   json::parse_options options;
   options.max_depth = static_cast<size_t>(depth_max);
   json::error_code fault;
   json::value value = json::parse(jview(text), fault, {}, options);
   if (fault) return Error{ErrorKind::kInvalid, fmt::format("not valid JSON: {}", fault.message())};
+  if (holds_infinity(value)) return Error{ErrorKind::kInvalid, "not valid JSON: a number is too large"};
   return value;
 }
 

@@ -382,5 +382,14 @@ TEST(Json, ParsesStrictlyAndNotTooDeep) {
   EXPECT_FALSE(parse_json(std::string(1'000'000, '[')).ok());
 }
 
+TEST(Json, RefusesNumbersThatCannotBeWrittenAgain) {
+  EXPECT_TRUE(parse_json(R"({"a":[1e308]})").ok());
+  for (const char* text : {"1e309", R"({"a":[{"b":-1e400}]})", R"({"a":11111111111111111111e11119})"}) {
+    Result<json::value> read = parse_json(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(read.error().message, "not valid JSON: a number is too large");
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::kube
