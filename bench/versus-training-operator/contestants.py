@@ -74,8 +74,8 @@ class Contestant:
             command += BEST_FLAGS if self.kind == "best" else []
         with open(self.folder / "operator.log", "a") as log:
             self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
-        # Theirs says that it is ready before it has its certificates, without which it does nothing.
-        while not self.answers(f"http://{health}/readyz") or not (self.kind == "ours" or self.hand_certificates_over()):
+        # Without its certificates theirs is not ready, or says that it is and does nothing.
+        while not (self.kind == "ours" or self.hand_certificates_over()) or not self.answers(f"http://{health}/readyz"):
             if self.process.poll() is not None:
                 raise SystemExit((self.folder / "operator.log").read_text())
             time.sleep(0.02)
