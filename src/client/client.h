@@ -34,7 +34,7 @@ struct WatchEvent {
 
 struct Reply {
   Object object;              // of get, create, update, patch; of delete where the server gives it
-  std::vector<Object> items;  // of list
+  std::vector<Object> items;  // of list; of deletecollection where the server gives them
   int64_t revision = 0;       // of list
   std::string continue_token;
   std::vector<WatchEvent> events;  // of a watch that is polled: what has happened so far

@@ -74,9 +74,12 @@ Result<Reply> carry_out(store::Store& store, const kube::Request& request, Time 
                 store.remove(resource, ns, remove.name, remove.options, now, request.options.dry_run));
           },
           [&](const kube::DeleteCollection& which) -> Result<Reply> {
-            Result<int> removed = store.remove_collection(resource, ns, which, now, request.options.dry_run);
+            Result<std::vector<store::Object>> removed =
+                store.remove_collection(resource, ns, which, now, request.options.dry_run);
             if (!removed.ok()) return removed.error();
-            return Reply{};
+            Reply reply;
+            reply.items = std::move(removed).value();
+            return reply;
           },
       },
       request.verb);

@@ -59,9 +59,11 @@ Result<Answer> carry_out(store::Store& store, kube::Request& request, Time now) 
             return with_object(store.remove(resource, ns, remove.name, remove.options, now, options.dry_run));
           },
           [&](kube::DeleteCollection& which) -> Result<Answer> {
-            Result<int> removed = store.remove_collection(resource, ns, which, now, options.dry_run);
+            Result<std::vector<Object>> removed =
+                store.remove_collection(resource, ns, which, now, options.dry_run);
             if (!removed.ok()) return removed.error();
             Answer answer;
+            answer.items = std::move(removed).value();
             answer.revision = store.revision();
             return answer;
           },

@@ -48,7 +48,7 @@ class Journal;
 
 struct Answer {
   Object object;              // of get, create, update, patch, delete
-  std::vector<Object> items;  // of list
+  std::vector<Object> items;  // of list; of deletecollection what was deleted
   int64_t revision = 0;       // of list; of a write the revision it made
   std::string continue_token;
   std::optional<int64_t> remaining;  // of a list with a limit and no selector

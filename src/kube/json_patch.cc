@@ -201,7 +201,7 @@ class JsonPatcher {
   std::optional<Error> test(const Pointer& pointer, const json::value& value) {
     json::value* found = find(pointer);
     if (found != nullptr && worth_the_same(*found, value)) return std::nullopt;
-    return Error{ErrorKind::kConflict, fmt::format("test {}: the value is another", shown(path_))};
+    return Error{ErrorKind::kInvalid, fmt::format("test {}: the value is another", shown(path_))};
   }
 
   std::optional<Error> transfer(const json::object& operation, const Pointer& to, bool moves) {

@@ -62,6 +62,40 @@ class HandlerTest : public testing::Test {
   std::unique_ptr<Handler> handler_;
 };
 
+TEST_F(HandlerTest, RefusesAsTheRealServerDoes) {
+  ASSERT_EQ(call("POST", path(""), config_text("a")).status, 201);
+  struct Row {
+    std::string method, query, body, type;
+    int status;
+  };
+  const std::string apply = "application/apply-patch+yaml", merge = "application/merge-patch+json";
+  for (const Row& row : {
+           Row{"PUT", "/a", R"({"data":{}})", "", 400},
+           Row{"PATCH", "/a", R"({"metadata":{"name":"b"}})", merge, 400},
+           Row{"PATCH", "/a", R"({"metadata":{"uid":"b"}})", merge, 422},
+           Row{"PATCH", "/a?fieldValidation=Strict", R"({"datum":{}})", merge, 422},
+           Row{"PATCH", "/a?force=true", "{}", merge, 422},
+           Row{"PATCH", "/a?fieldManager=m", "{kind: ConfigMap}", apply, 400},
+           Row{"PATCH", "/a?fieldManager=m",
+               "{apiVersion: v1, kind: ConfigMap, metadata: {managedFields: []}}", apply, 400},
+           Row{"PATCH", "/a", R"([{"op":"test","path":"/data/key","value":"x"}])",
+               "application/json-patch+json", 422},
+           Row{"DELETE", "/a", R"({"propagationPolicy":"Orphan","orphanDependents":true})",
+               "application/json", 422},
+       }) {
+    EXPECT_EQ(call(row.method, path(row.query), row.body, row.type).status, row.status)
+        << row.query << row.body;
+  }
+}
+
+TEST_F(HandlerTest, ADeletedCollectionIsAnsweredWithWhatWentWithIt) {
+  for (const char* name : {"a", "b"}) ASSERT_EQ(call("POST", path(""), config_text(name)).status, 201);
+  HttpResponse gone = call("DELETE", path(""));
+  EXPECT_EQ(text(gone, {"kind"}), "ConfigMapList");
+  EXPECT_EQ(kube::array_at(object_of(gone), {"items"})->size(), 2u);
+  EXPECT_EQ(call("GET", path("/a")).status, 404);
+}
+
 TEST_F(HandlerTest, ALifeOfAnObject) {
   HttpResponse made = call("POST", path(""), config_text("a"));
   EXPECT_EQ(made.status, 201);
@@ -253,7 +287,9 @@ TEST_F(HandlerTest, OldVersionsOfTfJobArePatched) {
   };
   int64_t expected = 2;
   for (const Case& c : kCases) {
-    HttpResponse patched = call("PATCH", jobs + "?fieldManager=me&force=true", c.patch, c.type);
+    bool is_apply = std::string_view(c.type) == "application/apply-patch+yaml";
+    std::string query = is_apply ? "?fieldManager=me&force=true" : "?fieldManager=me";
+    HttpResponse patched = call("PATCH", jobs + query, c.patch, c.type);
     EXPECT_EQ(patched.status, 200) << c.type << patched.body;
     EXPECT_EQ(text(patched, {"apiVersion"}), "kubeflow.org/v1beta1") << c.type;
     HttpResponse stored = call("GET", newest);

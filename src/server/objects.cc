@@ -25,6 +25,10 @@ bool is_flag_set(const Query& query, std::string_view name) {
   return flag.ok() && *flag;
 }
 
+bool names_its_kind(const json::object& body) {
+  return !kube::text_at(body, {"apiVersion"}).empty() && !kube::text_at(body, {"kind"}).empty();
+}
+
 // Strict refuses what the kind does not have, Warn (and nothing said) tells of it.
 std::optional<Status> check_fields(const CallRef& call, const json::object& body,
                                    std::vector<std::string> problems, const std::string& validation) {
@@ -88,10 +92,15 @@ struct Written {
 // The body of a POST or PUT, checked.
 OrStatus<Written> written_body(const CallRef& call, std::string_view name) {
   Result<kube::WriteOptions> options = write_options_of_query(call->query());
-  if (!options.ok()) return bad_request(options.error().message);
+  if (!options.ok())
+    return status_of_query(options.error(), name.empty() ? "CreateOptions" : "UpdateOptions");
   OrStatus<ObjectBody> decoded = object_of_body(call->request);
   if (auto* status = std::get_if<Status>(&decoded)) return *status;
   auto& body = std::get<ObjectBody>(decoded);
+  if (!name.empty() && kube::text_at(body.object, {"metadata", "name"}).empty()) {
+    return bad_request(fmt::format(
+        "the name of the object ({} based on URL) was undeterminable: name must be provided", name));
+  }
   if (auto wrong = fit_to_path(call->api->resource, call->path.ns, name, body.object)) return *wrong;
   if (auto wrong = check_fields(call, body.object, std::move(body.duplicates), options->field_validation)) {
     return *wrong;
@@ -191,7 +200,7 @@ void Objects::read_one(const CallRef& call) {
 
 void Objects::list(const CallRef& call) {
   Result<kube::List> query = list_of_query(*call->api, call->query());
-  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  if (!query.ok()) return refuse(call, status_of_query(query.error(), "ListOptions"));
   int64_t revision = hub_.revision();
   if (auto ahead = too_new(call->query(), revision))
     return refuse(call, version_too_large(ahead->asked, revision));
@@ -208,7 +217,7 @@ void Objects::list(const CallRef& call) {
 void Objects::watch(const CallRef& call) {
   int64_t revision = hub_.revision();
   Result<kube::Watch> query = watch_of_query(*call->api, call->query(), revision);
-  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  if (!query.ok()) return refuse(call, status_of_query(query.error(), "ListOptions"));
   if (auto ahead = too_new(call->query(), revision))
     return refuse(call, version_too_large(ahead->asked, revision));
   // A watch of one object by its path is one with a selector.
@@ -254,14 +263,14 @@ void Objects::update(const CallRef& call, bool status) {
 }
 
 void Objects::patch(const CallRef& call, bool status) {
-  Result<kube::WriteOptions> options = write_options_of_query(call->query());
-  if (!options.ok()) return refuse(call, bad_request(options.error().message));
   OrStatus<PatchBody> decoded = patch_of_body(call->request, call->api->built_in);
   if (auto* refusal = std::get_if<Status>(&decoded)) return refuse(call, *refusal);
   auto& body = std::get<PatchBody>(decoded);
+  Result<kube::WriteOptions> options = write_options_of_query(call->query(), body.kind);
+  if (!options.ok()) return refuse(call, status_of_query(options.error(), "PatchOptions"));
   bool apply = body.kind == kube::PatchKind::kApply;
-  if (apply && options->field_manager.empty()) {
-    return refuse(call, bad_request("fieldManager: is required for apply patch"));
+  if (apply && !names_its_kind(body.patch.get_object())) {
+    return refuse(call, bad_request("apiVersion and kind must be set in what is applied"));
   }
   if (apply) {
     auto wrong = fit_to_path(call->api->resource, call->path.ns, call->path.name, body.patch.get_object());
@@ -270,7 +279,7 @@ void Objects::patch(const CallRef& call, bool status) {
   if (apply || body.kind == kube::PatchKind::kMerge) {
     auto wrong =
         check_fields(call, body.patch.get_object(), std::move(body.duplicates), options->field_validation);
-    if (wrong) return refuse(call, *wrong);
+    if (wrong) return refuse(call, apply ? *wrong : strict_patch_error(*wrong));
   }
   kube::Patch verb{call->path.name, body.kind, stored_patch(*call->api, body.kind, std::move(body.patch)),
                    status};
@@ -284,7 +293,7 @@ void Objects::remove(const CallRef& call) {
   if (!call->request.body.empty()) body = object_of_body(call->request);
   if (auto* status = std::get_if<Status>(&body)) return refuse(call, *status);
   Result<DeleteQuery> query = delete_of_query(call->query(), &std::get<ObjectBody>(body).object);
-  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  if (!query.ok()) return refuse(call, status_of_query(query.error(), "DeleteOptions"));
   kube::WriteOptions options{.dry_run = query->dry_run};
   ask(call, kube::Delete{call->path.name, query->options}, options,
       [this, dry = query->dry_run](const CallRef& call, const hub::Answer& answer) {
@@ -301,13 +310,15 @@ void Objects::remove_collection(const CallRef& call) {
   if (!call->request.body.empty()) body = object_of_body(call->request);
   if (auto* status = std::get_if<Status>(&body)) return refuse(call, *status);
   Result<DeleteQuery> query = delete_of_query(call->query(), &std::get<ObjectBody>(body).object);
-  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  if (!query.ok()) return refuse(call, status_of_query(query.error(), "DeleteOptions"));
   Result<kube::LabelSelector> labels = labels_of_query(call->query());
   if (!labels.ok()) return refuse(call, bad_request(labels.error().message));
   Result<kube::FieldSelector> fields = fields_of_query(*call->api, call->query());
   if (!fields.ok()) return refuse(call, bad_request(fields.error().message));
   ask(call, kube::DeleteCollection{*labels, *fields, query->options}, {.dry_run = query->dry_run},
-      [](const CallRef& call, const hub::Answer&) { refuse(call, deleted(call->api->resource, "", "")); });
+      [](const CallRef& call, const hub::Answer& answer) {
+        answer_list(call, answer.items, {.revision = answer.revision});
+      });
 }
 
 }  // namespace trainyard::server

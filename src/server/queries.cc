@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kube/access.h"
+#include "store/errors.h"
 
 namespace trainyard::server {
 namespace {
@@ -12,6 +13,15 @@ namespace {
 constexpr size_t kFieldManagerLengthMax = 128;
 
 Error bad_query(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
+
+using store::Causes;
+
+// REQUIRES: there is a cause.
+Error bad_options(Causes causes) {
+  CHECK(!causes.empty());
+  std::string message = fmt::format("{}: {}", causes.front().field, causes.front().message);
+  return {ErrorKind::kInvalid, std::move(message), std::move(causes)};
+}
 
 struct FieldName {
   std::string_view label;  // in the query
@@ -86,8 +96,7 @@ std::string term_text(std::string_view path, const kube::FieldSelector::Term& te
 
 Result<bool> dry_run_of(const std::vector<std::string>& values) {
   for (const std::string& value : values) {
-    if (value != "All")
-      return bad_query(fmt::format("dryRun: \"All\" is wanted, not \"{}\"", kube::shown(value)));
+    if (value != "All") return bad_options({store::unsupported_value("dryRun", value, {"All"})});
   }
   return !values.empty();
 }
@@ -101,25 +110,102 @@ Result<kube::Propagation> propagation_of(std::string_view text) {
        {kube::Propagation::kBackground, kube::Propagation::kForeground, kube::Propagation::kOrphan}) {
     if (kube::name_of(value) == text) return value;
   }
-  return bad_query("propagationPolicy: Foreground, Background or Orphan is wanted");
+  return bad_options(
+      {store::unsupported_value("propagationPolicy", text, {"Foreground", "Background", "Orphan"})});
 }
 
-Result<Done> take_delete_body(const json::object& body, DeleteQuery& out) {
+// What becomes of the dependents, as it is said in two ways.
+struct Dependents {
+  std::string policy;          // propagationPolicy
+  std::optional<bool> orphan;  // orphanDependents, of old
+};
+
+Result<kube::Propagation> propagation_of(const Dependents& said) {
+  if (said.orphan && !said.policy.empty()) {
+    return bad_options({store::invalid_value("propagationPolicy", json::value(said.policy),
+                                             "orphanDependents and deletionPropagation cannot be both set")});
+  }
+  if (!said.policy.empty()) return propagation_of(std::string_view(said.policy));
+  return said.orphan.value_or(false) ? kube::Propagation::kOrphan : kube::Propagation::kBackground;
+}
+
+// What a list may not ask for together.
+Causes list_causes(const Query& query) {
+  Causes causes;
+  const std::string_view match = query.get("resourceVersionMatch");
+  const std::string_view version = query.get("resourceVersion");
+  auto forbid = [&](std::string_view field, std::string_view why) {
+    causes.push_back(store::forbidden_value(field, why));
+  };
+  if (!match.empty()) {
+    if (version.empty()) {
+      forbid("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    }
+    if (!query.get("continue").empty()) {
+      forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+    }
+    if (match != "Exact" && match != "NotOlderThan") {
+      causes.push_back(
+          store::unsupported_value("resourceVersionMatch", match, {"", "Exact", "NotOlderThan"}));
+    }
+    if (match == "Exact" && version == "0") {
+      forbid("resourceVersionMatch", "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+    }
+  }
+  if (query.has("sendInitialEvents")) {
+    forbid("sendInitialEvents", "sendInitialEvents is forbidden for list");
+  }
+  return causes;
+}
+
+// What a watch may not ask for together.
+Causes watch_causes(const Query& query) {
+  const std::string_view match = query.get("resourceVersionMatch");
+  if (query.has("sendInitialEvents") && match != "NotOlderThan") {
+    return {store::forbidden_value(
+        "resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")};
+  }
+  if (!query.has("sendInitialEvents") && !match.empty()) {
+    return {store::forbidden_value(
+        "resourceVersionMatch",
+        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")};
+  }
+  return {};
+}
+
+// What a write may not ask for.
+Causes write_causes(const Query& query, std::optional<kube::PatchKind> patch) {
+  Causes causes;
+  const bool is_apply = patch == kube::PatchKind::kApply;
+  if (patch && !is_apply && query.has("force")) {
+    causes.push_back(store::forbidden_value("force", "may not be specified for non-apply patch"));
+  }
+  const std::string_view manager = query.get("fieldManager");
+  if (is_apply && manager.empty()) {
+    causes.push_back(store::required("fieldManager", "is required for apply patch"));
+  }
+  if (manager.size() > kFieldManagerLengthMax) {
+    causes.push_back({"FieldValueTooLong",
+                      fmt::format("Too long: may not be more than {} bytes", kFieldManagerLengthMax),
+                      "fieldManager"});
+  }
+  const std::string_view validation = query.get("fieldValidation");
+  if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {
+    causes.push_back(
+        store::unsupported_value("fieldValidation", validation, {"", "Ignore", "Strict", "Warn"}));
+  }
+  return causes;
+}
+
+Result<Done> take_delete_body(const json::object& body, DeleteQuery& out, Dependents& dependents) {
   out.options.uid = kube::text_at(body, {"preconditions", "uid"});
   out.options.version = kube::text_at(body, {"preconditions", "resourceVersion"});
   if (const json::value* grace = kube::find(body, {"gracePeriodSeconds"}); grace && !grace->is_null()) {
     out.options.grace_seconds = kube::as_whole(*grace);
     if (!out.options.grace_seconds) return bad_query("gracePeriodSeconds: a whole number is wanted");
   }
-  if (kube::bool_at(body, {"orphanDependents"}).value_or(false)) {
-    out.options.propagation = kube::Propagation::kOrphan;
-  }
-  std::string_view policy = kube::text_at(body, {"propagationPolicy"});
-  if (!policy.empty()) {
-    Result<kube::Propagation> propagation = propagation_of(policy);
-    if (!propagation.ok()) return propagation.error();
-    out.options.propagation = *propagation;
-  }
+  dependents.orphan = kube::bool_at(body, {"orphanDependents"});
+  dependents.policy = kube::text_at(body, {"propagationPolicy"});
   std::vector<std::string> dry_run;
   if (const json::array* list = kube::array_at(body, {"dryRun"})) {
     for (const json::value& value : *list) {
@@ -151,6 +237,7 @@ Result<kube::FieldSelector> fields_of_query(const ApiResource& resource, const Q
 }
 
 Result<kube::List> list_of_query(const ApiResource& resource, const Query& query) {
+  if (Causes causes = list_causes(query); !causes.empty()) return bad_options(std::move(causes));
   kube::List list;
   Result<kube::LabelSelector> labels = labels_of_query(query);
   if (!labels.ok()) return labels.error();
@@ -164,13 +251,6 @@ Result<kube::List> list_of_query(const ApiResource& resource, const Query& query
   list.continue_token = query.get("continue");
   list.version = query.get("resourceVersion");
   if (!is_version(list.version)) return bad_query("resourceVersion: a number is wanted");
-  std::string_view match = query.get("resourceVersionMatch");
-  if (!match.empty() && match != "Exact" && match != "NotOlderThan") {
-    return bad_query("resourceVersionMatch: Exact or NotOlderThan is wanted");
-  }
-  if (!match.empty() && list.version.empty()) {
-    return bad_query("resourceVersionMatch is forbidden unless resourceVersion is provided");
-  }
   if (!list.continue_token.empty() && !list.version.empty() && list.version != "0") {
     return bad_query("specifying resource version is not allowed when using continue");
   }
@@ -178,6 +258,7 @@ Result<kube::List> list_of_query(const ApiResource& resource, const Query& query
 }
 
 Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& query, int64_t revision) {
+  if (Causes causes = watch_causes(query); !causes.empty()) return bad_options(std::move(causes));
   kube::Watch watch;
   Result<kube::LabelSelector> labels = labels_of_query(query);
   if (!labels.ok()) return labels.error();
@@ -196,34 +277,23 @@ Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& que
   Result<bool> initial = query.flag("sendInitialEvents");
   if (!initial.ok()) return initial.error();
   if (query.has("sendInitialEvents")) {
-    if (query.get("resourceVersionMatch") != "NotOlderThan") {
-      return bad_query("sendInitialEvents needs resourceVersionMatch=NotOlderThan");
-    }
     watch.send_initial_events = *initial;
     // What is here now is not older than any version that was ever given out.
     if (*initial) watch.version.clear();
     if (!*initial && (watch.version.empty() || watch.version == "0"))
       watch.version = std::to_string(revision);
-  } else if (query.has("resourceVersionMatch")) {
-    return bad_query("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
   }
   return watch;
 }
 
-Result<kube::WriteOptions> write_options_of_query(const Query& query) {
+Result<kube::WriteOptions> write_options_of_query(const Query& query, std::optional<kube::PatchKind> patch) {
+  if (Causes causes = write_causes(query, patch); !causes.empty()) return bad_options(std::move(causes));
   kube::WriteOptions options;
   Result<bool> dry = dry_run_of(query.all("dryRun"));
   if (!dry.ok()) return dry.error();
   options.dry_run = *dry;
   options.field_manager = query.get("fieldManager");
-  if (options.field_manager.size() > kFieldManagerLengthMax) {
-    return bad_query(fmt::format("fieldManager: at most {} bytes", kFieldManagerLengthMax));
-  }
   options.field_validation = query.get("fieldValidation");
-  const std::string& validation = options.field_validation;
-  if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {
-    return bad_query("fieldValidation: Ignore, Warn or Strict is wanted");
-  }
   Result<bool> force = query.flag("force");
   if (!force.ok()) return force.error();
   options.force = *force;
@@ -232,22 +302,23 @@ Result<kube::WriteOptions> write_options_of_query(const Query& query) {
 
 Result<DeleteQuery> delete_of_query(const Query& query, const json::object* body) {
   DeleteQuery out;
+  Dependents dependents;
   if (body != nullptr) {
-    Result<Done> taken = take_delete_body(*body, out);
+    Result<Done> taken = take_delete_body(*body, out, dependents);
     if (!taken.ok()) return taken.error();
   }
   Result<bool> orphan = query.flag("orphanDependents");
   if (!orphan.ok()) return orphan.error();
-  if (*orphan) out.options.propagation = kube::Propagation::kOrphan;
-  if (query.has("propagationPolicy")) {
-    Result<kube::Propagation> propagation = propagation_of(query.get("propagationPolicy"));
-    if (!propagation.ok()) return propagation.error();
-    out.options.propagation = *propagation;
-  }
+  if (query.has("orphanDependents")) dependents.orphan = *orphan;
+  if (query.has("propagationPolicy")) dependents.policy = query.get("propagationPolicy");
+  Result<kube::Propagation> propagation = propagation_of(dependents);
+  if (!propagation.ok()) return propagation.error();
+  out.options.propagation = *propagation;
   Result<std::optional<int64_t>> grace = query.number("gracePeriodSeconds");
   if (!grace.ok()) return grace.error();
   if (grace->has_value()) out.options.grace_seconds = **grace;
-  if (out.options.grace_seconds.value_or(0) < 0) return bad_query("gracePeriodSeconds: must not be negative");
+  // As the real server takes it: less than nothing is one second.
+  if (out.options.grace_seconds.value_or(0) < 0) out.options.grace_seconds = 1;
   Result<bool> dry = dry_run_of(query.all("dryRun"));
   if (!dry.ok()) return dry.error();
   out.dry_run = out.dry_run || *dry;

@@ -1,5 +1,6 @@
 // What the query of a URL, and the body of a delete, ask for, as the values that the hub
-// takes. Pure. kInvalid says which parameter is at fault; the server answers 400.
+// takes. Pure. kInvalid says which parameter is at fault; with causes it is about options
+// that no such request may have (422), without about what cannot be read (400).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,9 @@ struct TooNew {
 Result<kube::List> list_of_query(const ApiResource& resource, const Query& query);
 // A version of "0" or "" begins with the present; `revision` stands for "from now on".
 Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& query, int64_t revision);
-Result<kube::WriteOptions> write_options_of_query(const Query& query);
+// `patch` is of what kind the patch is, if it is one: some options are of an apply alone.
+Result<kube::WriteOptions> write_options_of_query(const Query& query,
+                                                  std::optional<kube::PatchKind> patch = std::nullopt);
 
 struct DeleteQuery {
   kube::DeleteOptions options;

@@ -1,5 +1,6 @@
 #include "server/queries.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace trainyard::server {
@@ -94,9 +95,69 @@ TEST_F(QueriesTest, Deletions) {
       delete_of_query(query("propagationPolicy=Orphan&gracePeriodSeconds=0"), nullptr);
   ASSERT_TRUE(from_query.ok());
   EXPECT_EQ(from_query->options, (kube::DeleteOptions{"", "", kube::Propagation::kOrphan, 0}));
-  for (std::string_view bad : {"propagationPolicy=Never", "gracePeriodSeconds=-1", "gracePeriodSeconds=x"}) {
+  EXPECT_EQ(delete_of_query(query("gracePeriodSeconds=-5"), nullptr)->options.grace_seconds, 1);
+  for (std::string_view bad : {"propagationPolicy=Never", "gracePeriodSeconds=x"}) {
     EXPECT_FALSE(delete_of_query(query(bad), nullptr).ok()) << bad;
   }
+}
+
+// What is told of a query that may not be: the reason and field of each cause.
+std::string told(const Error& error) {
+  std::string text;
+  for (const Cause& cause : error.causes) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", cause.reason, cause.field);
+  }
+  return text;
+}
+
+TEST_F(QueriesTest, WhatIsWrongIsToldByParameter) {
+  struct Row {
+    std::string_view text, expected;
+  };
+  for (const Row& row : {
+           Row{"resourceVersionMatch=Exact", "FieldValueForbidden resourceVersionMatch"},
+           Row{"resourceVersion=0&resourceVersionMatch=Exact", "FieldValueForbidden resourceVersionMatch"},
+           Row{"resourceVersion=1&resourceVersionMatch=Nearly",
+               "FieldValueNotSupported resourceVersionMatch"},
+           Row{"resourceVersion=1&resourceVersionMatch=Exact&continue=t",
+               "FieldValueForbidden resourceVersionMatch"},
+           Row{"sendInitialEvents=true", "FieldValueForbidden sendInitialEvents"},
+           Row{"resourceVersion=abc", ""},
+       }) {
+    EXPECT_EQ(told(list_of_query(pods(), query(row.text)).error()), row.expected) << row.text;
+  }
+  for (const Row& row : {
+           Row{"sendInitialEvents=true", "FieldValueForbidden resourceVersionMatch"},
+           Row{"resourceVersionMatch=NotOlderThan", "FieldValueForbidden resourceVersionMatch"},
+       }) {
+    EXPECT_EQ(told(watch_of_query(pods(), query(row.text), 50).error()), row.expected) << row.text;
+  }
+  for (const Row& row : {
+           Row{"propagationPolicy=Never", "FieldValueNotSupported propagationPolicy"},
+           Row{"propagationPolicy=Orphan&orphanDependents=false", "FieldValueInvalid propagationPolicy"},
+           Row{"dryRun=Some", "FieldValueNotSupported dryRun"},
+           Row{"gracePeriodSeconds=x", ""},
+       }) {
+    EXPECT_EQ(told(delete_of_query(query(row.text), nullptr).error()), row.expected) << row.text;
+  }
+}
+
+TEST_F(QueriesTest, SomeOptionsAreOfAnApplyAlone) {
+  struct Row {
+    std::optional<kube::PatchKind> patch;
+    std::string text, expected;
+  };
+  for (const Row& row : {
+           Row{std::nullopt, "dryRun=Some", "FieldValueNotSupported dryRun"},
+           Row{std::nullopt, "fieldValidation=Maybe", "FieldValueNotSupported fieldValidation"},
+           Row{std::nullopt, "fieldManager=" + std::string(129, 'm'), "FieldValueTooLong fieldManager"},
+           Row{kube::PatchKind::kApply, "", "FieldValueRequired fieldManager"},
+           Row{kube::PatchKind::kMerge, "force=false&fieldValidation=x",
+               "FieldValueForbidden force; FieldValueNotSupported fieldValidation"},
+       }) {
+    EXPECT_EQ(told(write_options_of_query(query(row.text), row.patch).error()), row.expected) << row.text;
+  }
+  EXPECT_TRUE(write_options_of_query(query("fieldManager=m&force=true"), kube::PatchKind::kApply).ok());
 }
 
 TEST_F(QueriesTest, VersionsToCome) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kube/access.h"
+#include "store/errors.h"
 
 namespace trainyard::server {
 namespace {
@@ -143,6 +144,7 @@ json::object to_json(const Status& status) {
 Status status_of(const Error& error, const kube::Resource& resource, std::string_view name) {
   switch (error.kind) {
     case ErrorKind::kInvalid:
+      if (store::is_bad_request(error)) return bad_request(error.message);
       return invalid(resource, name, error.message, causes_of(error));
     case ErrorKind::kNotFound:
       return not_found(resource, name);
@@ -163,6 +165,17 @@ Status status_of(const Error& error, const kube::Resource& resource, std::string
   }
   CHECK(!"an error of no kind");
   return {};
+}
+
+Status status_of_query(const Error& error, std::string_view options) {
+  if (error.causes.empty()) return bad_request(error.message);
+  const std::string_view group = "meta.k8s.io";
+  Status status = plain(
+      422, "Invalid", store::invalid_object(fmt::format("{}.{}", options, group), "", error.causes).message);
+  status.group = group;
+  status.kind = options;
+  status.causes = causes_of(error);
+  return status;
 }
 
 Status deleted(const kube::Resource& resource, std::string_view name, std::string_view uid) {

@@ -39,8 +39,12 @@ json::object to_json(const Status& status);
 
 // What an error of the hub is called. `name` is of the object that was asked for; "" for a
 // collection. kInvalid is 422 Invalid here: what cannot even be read is bad_request().
-// An apply's conflict ("Apply failed with ...") gets its causes.
+// An apply's conflict ("Apply failed with ...") gets its causes. store::bad_request() is 400.
 Status status_of(const Error& error, const kube::Resource& resource, std::string_view name);
+
+// What is wrong with a query: 400, or with causes 422 about the options of that name
+// ("ListOptions").
+Status status_of_query(const Error& error, std::string_view options);
 
 // A deletion that is done: Success with the object's name, plural and uid.
 Status deleted(const kube::Resource& resource, std::string_view name, std::string_view uid);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "store/errors.h"
+
 namespace trainyard::server {
 namespace {
 
@@ -37,6 +39,23 @@ TEST(Status, SaysWhatTheRealServerSays) {
     EXPECT_EQ(status.message, each.says);
   }
   EXPECT_EQ(status_of(Error{ErrorKind::kNotFound, ""}, kube::kPods, "p").message, "pods \"p\" not found");
+}
+
+TEST(Status, ARequestThatDoesNotHoldTogetherIsABadOne) {
+  Status status = status_of(store::bad_request("no"), kube::kPods, "p");
+  EXPECT_EQ(status.code, 400);
+  EXPECT_TRUE(status.causes.empty());
+}
+
+TEST(Status, OfAQuery) {
+  EXPECT_EQ(status_of_query({ErrorKind::kInvalid, "limit: a number"}, "ListOptions").code, 400);
+  Status status = status_of_query(
+      {ErrorKind::kInvalid, "", {store::unsupported_value("dryRun", "Some", {"All"})}}, "CreateOptions");
+  EXPECT_EQ(status.code, 422);
+  EXPECT_EQ(status.kind, "CreateOptions");
+  EXPECT_EQ(status.message,
+            "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: \"Some\": supported "
+            "values: \"All\"");
 }
 
 TEST(Status, IsAKubernetesObject) {

@@ -102,7 +102,7 @@ void Subresources::scale(const CallRef& call) {
 
 void Subresources::write_scale(const CallRef& call, json::object scale) {
   Result<kube::WriteOptions> options = write_options_of_query(call->query());
-  if (!options.ok()) return refuse(call, bad_request(options.error().message));
+  if (!options.ok()) return refuse(call, status_of_query(options.error(), "UpdateOptions"));
   auto wanted = std::make_shared<json::object>(std::move(scale));
   objects_.get(call, [this, wanted, options = *options](const CallRef& call, const hub::Answer& answered) {
     Result<json::object> patch = patch_of_scale(*call->api, *answered.object, *wanted);
@@ -144,7 +144,7 @@ void Subresources::evict(const CallRef& call) {
   if (!eviction) return;
   const json::object* given = kube::object_at(*eviction, {"deleteOptions"});
   Result<DeleteQuery> query = delete_of_query(call->query(), given);
-  if (!query.ok()) return refuse(call, bad_request(query.error().message));
+  if (!query.ok()) return refuse(call, status_of_query(query.error(), "DeleteOptions"));
   objects_.ask(call, kube::Delete{call->path.name, query->options}, {.dry_run = query->dry_run},
                [](const CallRef& call, const hub::Answer&) { answer(call, created_status(), 201); });
 }

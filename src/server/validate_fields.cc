@@ -246,6 +246,14 @@ Status strict_decoding_error(const ApiResource& resource, const std::vector<std:
                                  kind.kind, kind.version, kind.kind, fmt::join(problems, ", ")));
 }
 
+Status strict_patch_error(const Status& decoding_error) {
+  const std::string why = fmt::format("Invalid value: {}", decoding_error.message);
+  return {.code = 422,
+          .reason = "Invalid",
+          .message = fmt::format(" \"\" is invalid: patch: {}", why),
+          .causes = {{"FieldValueInvalid", why, "patch"}}};
+}
+
 void prune_and_default(const ApiResource& resource, json::object& body) {
   if (!resource.from_crd || !resource.schema) return;
   prune_members(body, *resource.schema, true, 0);

@@ -25,6 +25,9 @@ std::vector<std::string> duplicate_fields(std::string_view json_text);
 // field "spec.foo", unknown field "spec.bar"`.
 Status strict_decoding_error(const ApiResource& resource, const std::vector<std::string>& problems);
 
+// The same as the real server tells it of a patch: 422 about the field "patch".
+Status strict_patch_error(const Status& decoding_error);
+
 // For a kind whose CRD has a schema: drops the fields it does not know, as the real server
 // does before storing, and fills in its defaults. Does nothing for other kinds.
 void prune_and_default(const ApiResource& resource, json::object& body);

@@ -27,16 +27,15 @@ std::optional<Error> check_apply(const kube::Resource& resource, const kube::Pat
   const json::object* config = patch.body.if_object();
   if (config == nullptr) return Error{ErrorKind::kInvalid, "an apply needs an object"};
   if (text_at(*config, {"apiVersion"}).empty() || text_at(*config, {"kind"}).empty()) {
-    return Error{ErrorKind::kInvalid, "apiVersion and kind must be set in what is applied"};
+    return bad_request("apiVersion and kind must be set in what is applied");
   }
   if (kube::find(*config, {"metadata", "managedFields"}) != nullptr) {
-    return Error{ErrorKind::kInvalid, "metadata.managedFields must be nil"};
+    return bad_request("metadata.managedFields must be nil");
   }
   std::string_view name = kube::name_of(*config);
   if (!name.empty() && name != patch.name) {
-    return Error{ErrorKind::kInvalid,
-                 fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                             kube::shown(name), patch.name)};
+    return bad_request(fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                                   kube::shown(name), patch.name));
   }
   if (text_at(*config, {"kind"}) != resource.kind) {
     return Error{ErrorKind::kInvalid, fmt::format("kind: {} cannot be written as {}",

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "kube/json.h"
 #include "kube/meta.h"
+#include "store/errors.h"
 #include "store/store.h"
 
 namespace trainyard::store {
@@ -23,7 +24,6 @@ inline constexpr kube::Resource kCustomResourceDefinitions{
 // Calls `add` for every built-in kind: a store's or a hub's set_admission.
 void admit_builtins(const std::function<void(const kube::Resource&, Admission)>& add);
 
-using Causes = std::vector<Cause>;
 Causes admit_pod(json::object& pod, const json::object* before);
 Causes admit_service(json::object& service, const json::object* before);
 Causes admit_config_map(json::object& config_map, const json::object* before);

@@ -100,16 +100,16 @@ Object Store::start_deletion(Table& table, const Object& before, const kube::Del
   return put(table, before, std::move(after));
 }
 
-Result<int> Store::remove_collection(const kube::Resource& resource, std::string_view ns,
-                                     const kube::DeleteCollection& which, Time now, bool dry_run) {
+Result<std::vector<Object>> Store::remove_collection(const kube::Resource& resource, std::string_view ns,
+                                                     const kube::DeleteCollection& which, Time now,
+                                                     bool dry_run) {
   Result<Page> page = list(resource, ns, {which.labels, which.fields});
   if (!page.ok()) return page.error();
-  const int64_t revision = revision_;
-  for (const Object& object : page->items) {
-    start_deletion(table_for(resource), object, which.options, now);
+  if (dry_run) return std::move(page.value().items);
+  for (Object& object : page.value().items) {
+    object = start_deletion(table_for(resource), object, which.options, now);
   }
-  if (dry_run) rollback(revision);
-  return static_cast<int>(page->items.size());
+  return std::move(page.value().items);
 }
 
 void Store::index(const Table& table, const json::object* before, const json::object* after) {

@@ -3,6 +3,11 @@
 #include "kube/access.h"
 
 namespace trainyard::store {
+namespace {
+
+constexpr std::string_view kBadRequest = "BadRequest";
+
+}  // namespace
 
 std::string qualified(const kube::Resource& resource) {
   std::string name(resource.plural);
@@ -24,6 +29,14 @@ Error forbidden(const kube::Resource& resource, std::string_view name, std::stri
 Error conflict(const kube::Resource& resource, std::string_view name, std::string_view why) {
   return {ErrorKind::kConflict,
           fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", qualified(resource), name, why)};
+}
+
+Error bad_request(std::string message) {
+  return {ErrorKind::kInvalid, std::move(message), {{std::string(kBadRequest), "", ""}}};
+}
+
+bool is_bad_request(const Error& error) {
+  return error.causes.size() == 1 && error.causes.front().reason == kBadRequest;
 }
 
 Error too_old_version(int64_t version, int64_t compacted) {

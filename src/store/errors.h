@@ -1,7 +1,7 @@
 // Errors in the words of a Kubernetes API server, with their causes. Pure.
 //
-// An Error of kind kInvalid with causes is about fields of the object (a Status Invalid,
-// 422); one without is about the request itself (a BadRequest, 400).
+// An Error of kind kInvalid is about the object (a Status Invalid, 422, with a cause for each
+// field that is known); one of bad_request() is about the request itself (a BadRequest, 400).
 #pragma once
 
 #include <optional>
@@ -23,9 +23,15 @@ Error already_exists(const kube::Resource& resource, std::string_view name);
 Error forbidden(const kube::Resource& resource, std::string_view name, std::string_view why);
 Error conflict(const kube::Resource& resource, std::string_view name, std::string_view why);
 
+// kInvalid with the cause BadRequest: a server answers 400.
+Error bad_request(std::string message);
+bool is_bad_request(const Error& error);
+
 Error too_old_version(int64_t version, int64_t compacted);
 // kUnavailable with the cause ResourceVersionTooLarge: a server answers 504.
 Error too_large_version(int64_t version, int64_t newest);
+
+using Causes = std::vector<Cause>;
 
 // What is wrong with a field.
 Cause required(std::string_view field, std::string_view why = "");

@@ -10,6 +10,7 @@
 #include "store/managers.h"
 #include "store/metadata.h"
 #include "store/namespaces.h"
+#include "store/references.h"
 
 namespace trainyard::store {
 
@@ -170,6 +171,9 @@ Result<Object> Store::create_now(const kube::Resource& resource, std::string_vie
   if (!name.ok()) return name.error();
   prepare_new(body, table.resource, ns, *name, write.now);
   if (rules_.namespaces && table.resource == kube::kNamespaces) prepare_namespace(body);
+  if (Causes causes = check_references(body, nullptr, table.resource); !causes.empty()) {
+    return invalid_object(table.resource, *name, std::move(causes));
+  }
   if (table.admission) {
     Result<Done> admitted = table.admission(body, nullptr);
     if (!admitted.ok()) return admitted.error();
@@ -229,9 +233,14 @@ Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns,
   json::object body = std::move(patched.value().get_object());
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
   if (kube::name_of(body) != patch.name) {
+    return bad_request(fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                                   kube::shown(kube::name_of(body)), patch.name));
+  }
+  // A patch changes what is there: another uid is a change, and no precondition as in an update.
+  if (kube::uid_of(body) != kube::uid_of(*before)) {
     return invalid_object(
         resource, patch.name,
-        {invalid_value("metadata.name", json::value(kube::name_of(body)), "field is immutable")});
+        {invalid_value("metadata.uid", json::value(kube::uid_of(body)), "field is immutable")});
   }
   return replace(table_for(resource), before, std::move(body), patch.status ? Part::kStatus : Part::kMain,
                  {now, options});
@@ -255,6 +264,9 @@ Result<Object> Store::replace_now(Table& table, const Object& before, json::obje
       after = std::move(body);
       keep_identity(after, *before);
       if (table.resource.has_status) keep_member(after, *before, "status");
+      if (Causes causes = check_references(after, before.get(), table.resource); !causes.empty()) {
+        return invalid_object(table.resource, kube::name_of(*before), std::move(causes));
+      }
       break;
     case Part::kStatus:
       after = with_status(*before, std::move(body));

@@ -106,9 +106,10 @@ class Store {
   // The object as it is now: still there with a deletionTimestamp, or as it was last.
   Result<Object> remove(const kube::Resource& resource, std::string_view ns, std::string_view name,
                         const kube::DeleteOptions& options, Time now, bool dry_run = false);
-  // All that match; how many.
-  Result<int> remove_collection(const kube::Resource& resource, std::string_view ns,
-                                const kube::DeleteCollection& which, Time now, bool dry_run = false);
+  // All that match; each as remove() answers it, of a dry run as it is.
+  Result<std::vector<Object>> remove_collection(const kube::Resource& resource, std::string_view ns,
+                                                const kube::DeleteCollection& which, Time now,
+                                                bool dry_run = false);
 
   // What happened to a resource after `revision`, oldest first.
   Result<std::vector<WatchEvent>> events_since(const kube::Resource& resource, int64_t revision) const;

@@ -410,7 +410,10 @@ TEST_P(StoreSuite, AWatchWithASelectorTellsWhoComesAndGoes) {
 TEST_P(StoreSuite, ACollectionGoesTogether) {
   made(kube::kConfigMaps, config("a"));
   made(kube::kConfigMaps, config("b"));
-  ASSERT_TRUE(send(kube::kConfigMaps, kube::DeleteCollection{}).ok());
+  Result<Answer> removed = send(kube::kConfigMaps, kube::DeleteCollection{});
+  ASSERT_TRUE(removed.ok());
+  ASSERT_EQ(removed->items.size(), 2u);
+  EXPECT_EQ(kube::name_of(*removed->items[1]), "b");
   EXPECT_TRUE(send(kube::kConfigMaps, kube::List{})->items.empty());
 }
 

@@ -41,9 +41,9 @@ class Direct final : public Subject {
           } else if constexpr (std::is_same_v<Verb, kube::Delete>) {
             return one(store_.remove(r, request.ns, verb.name, verb.options, kNow));
           } else {
-            Result<int> removed = store_.remove_collection(r, request.ns, verb, kNow);
+            Result<std::vector<Object>> removed = store_.remove_collection(r, request.ns, verb, kNow);
             if (!removed.ok()) return removed.error();
-            return Answer{};
+            return Answer{.items = *removed};
           }
         },
         request.verb);
@@ -151,9 +151,10 @@ TEST(StoreTest, AnOwnerThatStaysKeepsADependent) {
   Object a = *store.create(kube::kConfigMaps, "ns", thing("a"), kNow);
   Object b = *store.create(kube::kConfigMaps, "ns", thing("b"), kNow);
   json::object child = thing("c");
+  json::object second = kube::owner_reference("v1", "ConfigMap", "b", kube::uid_of(*b));
+  second["controller"] = false;
   child["metadata"].get_object()["ownerReferences"] =
-      json::array{kube::owner_reference("v1", "ConfigMap", "a", kube::uid_of(*a)),
-                  kube::owner_reference("v1", "ConfigMap", "b", kube::uid_of(*b))};
+      json::array{kube::owner_reference("v1", "ConfigMap", "a", kube::uid_of(*a)), second};
   ASSERT_TRUE(store.create(kube::kConfigMaps, "ns", child, kNow).ok());
   ASSERT_TRUE(store.remove(kube::kConfigMaps, "ns", "a", {}, kNow).ok());
   EXPECT_EQ(store.collect_garbage(kNow), 1);
