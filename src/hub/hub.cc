@@ -59,6 +59,7 @@ class Body final : public Hub {
   Result<Done> start();
 
   void set_admission(const kube::Resource& resource, store::Admission admission) override;
+  void set_schema(const kube::Resource& resource, store::SchemaSource schema) override;
   void submit(kube::Request request, Respond respond) override;
   Result<Answer> call(kube::Request request) override;
   Result<std::unique_ptr<Subscription>> watch(const kube::Resource& resource, std::string_view ns,
@@ -139,6 +140,11 @@ Body::~Body() {
 void Body::set_admission(const kube::Resource& resource, store::Admission admission) {
   std::lock_guard lock(mutex_);
   store_.set_admission(resource, std::move(admission));
+}
+
+void Body::set_schema(const kube::Resource& resource, store::SchemaSource schema) {
+  std::lock_guard lock(mutex_);
+  store_.set_schema(resource, std::move(schema));
 }
 
 int64_t Body::needed_by(const kube::Verb& verb, const Result<Answer>& answer) const {

@@ -82,6 +82,9 @@ class Hub {
   // Before anything is submitted for the resource.
   virtual void set_admission(const kube::Resource& resource, store::Admission admission) = 0;
 
+  // The same for what describes the objects of a resource (store::SchemaSource).
+  virtual void set_schema(const kube::Resource& resource, store::SchemaSource schema) = 0;
+
   // `respond` is called exactly once, on the hub's thread or, where nothing is left to wait
   // for, at once on the caller's. REQUIRES: the verb is no Watch; the text that
   // request.resource points at lives as long as the hub.

@@ -4,10 +4,12 @@
 // A field is told by a path of elements as FieldsV1 writes them: "f:name" a member,
 // "k:{...}" an element of a list by its keys, "v:..." an element of a set by its value.
 // Lists whose elements have no keys, and a few objects that make no sense in parts, are
-// atomic: they have one owner as a whole.
+// atomic: they have one owner as a whole. Members that a schema does not name (of a map, or
+// below x-kubernetes-preserve-unknown-fields) are owned in themselves, as elements are.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,10 +42,12 @@ FieldSet intersect(const FieldSet& a, const FieldSet& b);
 // For people: ".spec.containers[name=\"c\"].image", in order.
 std::vector<std::string> paths_of(const FieldSet& set);
 
-// What is known of a kind's lists: the built-in ones, and metadata of all.
+// What is known of a kind's lists and objects: the built-in ones, what the schema of a CRD
+// says, and metadata of all.
 struct FieldRules {
   bool built_in = false;
   std::string_view kind;
+  std::shared_ptr<const json::object> schema = nullptr;  // a structural one
 };
 FieldRules field_rules_of(const Resource& resource);
 

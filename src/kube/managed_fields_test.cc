@@ -66,6 +66,54 @@ TEST(FieldsOfTest, WhatADocumentSpeaksAbout) {
   }
 }
 
+// A custom kind, by the schema of its spec's members.
+FieldRules rules_by_schema() {
+  json::object schema = parsed(R"({"type":"object","properties":{"spec":{"type":"object","properties":{
+      "size":{"type":"integer"},
+      "parts":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name","kind"],
+        "items":{"type":"object","properties":{"name":{"type":"string"},"kind":{"type":"string","default":"k"},
+          "inner":{"type":"object","properties":{"x":{"type":"integer"}}}}}},
+      "tags":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
+      "steps":{"type":"array","items":{"type":"string"}},
+      "by":{"type":"object","additionalProperties":{"type":"object","properties":{"x":{"type":"integer"}}}},
+      "whole":{"type":"object","x-kubernetes-map-type":"atomic","additionalProperties":{"type":"string"}},
+      "free":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}})");
+  return {false, "Tool", std::make_shared<const json::object>(std::move(schema))};
+}
+
+TEST(FieldsOfTest, BySchema) {
+  struct Case {
+    std::string_view spec, fields;
+  };
+  const Case cases[] = {
+      {R"({"size":1,"steps":["a"]})", R"({"f:size":{},"f:steps":{}})"},
+      {R"({"parts":[{"name":"a","inner":{"x":1}}]})",
+       R"({"f:parts":{"k:{\"kind\":\"k\",\"name\":\"a\"}":{".":{},"f:inner":{"f:x":{}},"f:name":{}}}})"},
+      {R"({"tags":["x","y"]})", R"({"f:tags":{"v:\"x\"":{},"v:\"y\"":{}}})"},
+      {R"({"by":{"m":{"x":1}}})", R"({"f:by":{"f:m":{".":{},"f:x":{}}}})"},
+      {R"({"whole":{"a":"1"}})", R"({"f:whole":{}})"},
+      {R"({"free":{"f":{"g":[{"name":"a"}]}}})", R"({"f:free":{"f:f":{".":{},"f:g":{}}}})"},
+      {R"({"size":null})", R"({"f:size":{}})"},
+  };
+  for (const Case& c : cases) {
+    json::object document{{"metadata", json::object{{"labels", json::object{{"l", "1"}}}}},
+                          {"spec", parsed(c.spec)}};
+    EXPECT_EQ(text_of(fields_of(document, rules_by_schema())),
+              fmt::format(R"({{"f:metadata":{{"f:labels":{{"f:l":{{}}}}}},"f:spec":{}}})", c.fields))
+        << c.spec;
+  }
+}
+
+TEST(MergeFieldsTest, BySchema) {
+  json::object live =
+      parsed(R"({"spec":{"parts":[{"name":"a","kind":"k"}],"tags":["x"],"whole":{"a":"1"}}})");
+  json::object config = parsed(R"({"spec":{"parts":[{"name":"a","inner":{"x":1}},{"name":"b"}],"tags":["y"],
+      "whole":{"b":"2"},"size":null}})");
+  EXPECT_EQ(json::serialize(merge_fields(live, config, rules_by_schema())),
+            R"({"spec":{"parts":[{"name":"a","kind":"k","inner":{"x":1}},{"name":"b"}],"tags":["x","y"],)"
+            R"("whole":{"b":"2"},"size":null}})");
+}
+
 TEST(CompareFieldsTest, WhatChanged) {
   struct Case {
     std::string_view before, after, added, modified, removed;

@@ -2,6 +2,8 @@
 #include "kube/access.h"
 #include "kube/managed_fields.h"
 #include "kube/patch.h"
+#include "kube/structural.h"
+#include "kube/texts.h"
 
 namespace trainyard::kube {
 
@@ -55,11 +57,58 @@ struct Place {
   std::string_view under;  // the member above: of an element, the list's own name
   std::string_view field;
   int depth = 0;
+  const json::object* schema = nullptr;  // of this place
+  // Whether its members are known without a schema: metadata's, and all of a kind that has none.
+  bool is_typed = true;
 
-  Place member(std::string_view name) const { return {rules, field, name, depth + 1}; }
+  static Place root(const FieldRules& rules) {
+    return {rules, "", "", 0, rules.schema.get(), rules.schema == nullptr};
+  }
+  Place member(std::string_view name) const {
+    if (is_typed || is_fixed(name)) return {rules, field, name, depth + 1};
+    return {rules, field, name, depth + 1, schema == nullptr ? nullptr : schema_of_member(*schema, name),
+            false};
+  }
   // An element of the list here.
-  Place element() const { return {rules, under, field, depth + 1}; }
+  Place element() const {
+    return {rules, under, field, depth + 1, schema == nullptr ? nullptr : schema_of_items(*schema), is_typed};
+  }
+  // Whether a member is there because somebody wrote it, and not because the kind has it.
+  bool is_free(std::string_view name) const {
+    if (is_typed || is_fixed(name)) return false;
+    return schema == nullptr || schema_of_property(*schema, name) == nullptr;
+  }
+
+ private:
+  bool is_fixed(std::string_view name) const {
+    return depth == 0 && (name == "apiVersion" || name == "kind" || name == "metadata");
+  }
 };
+
+// What tells the elements of a list apart.
+struct ListKeys {
+  std::vector<std::string> names;          // in order; none: plain values
+  const json::object* elements = nullptr;  // their schema, where there is one
+
+  // What a key is that is not written; null when it must be.
+  json::value standard(std::string_view key) const {
+    if (elements != nullptr) {
+      const json::value* given = find(*elements, {"properties", key, "default"});
+      return given == nullptr ? json::value() : *given;
+    }
+    return key == "protocol" ? json::value("TCP") : json::value();
+  }
+};
+
+// Nullopt for a list that is one value.
+std::optional<ListKeys> keys_by_schema(const json::object& schema) {
+  std::string_view type = text_at(schema, {kListType});
+  if (type != "map" && type != "set") return std::nullopt;
+  ListKeys keys{{}, schema_of_items(schema)};
+  if (type == "map") keys.names = texts_at(schema, {kListMapKeys});
+  std::sort(keys.names.begin(), keys.names.end());
+  return keys;
+}
 
 const ListRow* row_for(const Place& at) {
   auto fits = [&](const ListRow& row) {
@@ -76,30 +125,38 @@ const ListRow* row_for(const Place& at) {
   return nullptr;
 }
 
+std::optional<ListKeys> keys_of(const Place& at) {
+  if (!at.is_typed) return at.schema == nullptr ? std::nullopt : keys_by_schema(*at.schema);
+  const ListRow* row = row_for(at);
+  if (row == nullptr) return std::nullopt;
+  ListKeys keys;
+  for (std::string_view key : row->keys) {
+    if (!key.empty()) keys.names.emplace_back(key);
+  }
+  return keys;
+}
+
 bool is_atomic_object(const Place& at) {
   if (at.depth > kFieldDepthMax || at.field == "ownerReferences") return true;
+  if (!at.is_typed) return at.schema != nullptr && text_at(*at.schema, {kMapType}) == "atomic";
   return at.rules.built_in && std::find(std::begin(kAtomicObjects), std::end(kAtomicObjects), at.field) !=
                                   std::end(kAtomicObjects);
 }
 
 // What an element is called in FieldsV1; "" when it has not got what tells it apart.
-std::string element_name(const json::value& element, const ListRow& row) {
-  if (row.keys[0].empty()) {
+std::string element_name(const json::value& element, const ListKeys& list) {
+  if (list.names.empty()) {
     return element.is_structured() ? std::string() : fmt::format("v:{}", json::serialize(element));
   }
   const json::object* object = element.if_object();
   if (object == nullptr) return {};
-  json::object keys;  // the rows name their keys in order
-  for (std::string_view key : row.keys) {
-    if (key.empty()) continue;
-    const json::value* value = object->if_contains(jview(key));
-    if (value != nullptr && !value->is_null()) {
-      keys[jview(key)] = *value;
-    } else if (key == "protocol") {
-      keys[jview(key)] = "TCP";
-    } else {
-      return {};
-    }
+  json::object keys;
+  for (const std::string& key : list.names) {
+    const json::value* value = object->if_contains(key);
+    bool is_there = value != nullptr && !value->is_null();
+    json::value own = is_there ? *value : list.standard(key);
+    if (own.is_null()) return {};
+    keys[key] = std::move(own);
   }
   return fmt::format("k:{}", json::serialize(keys));
 }
@@ -108,12 +165,12 @@ using Elements = std::vector<std::pair<std::string, const json::value*>>;
 
 // The elements by name, in order; nullopt when they cannot be told apart.
 std::optional<Elements> elements_of(const json::array& list, const Place& at) {
-  const ListRow* row = row_for(at);
-  if (row == nullptr) return std::nullopt;
+  std::optional<ListKeys> keys = keys_of(at);
+  if (!keys) return std::nullopt;
   Elements elements;
   std::set<std::string> names;
   for (const json::value& element : list) {
-    std::string name = element_name(element, *row);
+    std::string name = element_name(element, *keys);
     if (name.empty() || !names.insert(name).second) return std::nullopt;
     elements.emplace_back(std::move(name), &element);
   }
@@ -152,7 +209,7 @@ std::vector<Part> parts_of(const json::value& value, const Place& at) {
   std::vector<Part> parts;
   if (value.is_object()) {
     for (const json::key_value_pair& member : value.get_object()) {
-      if (member.value().is_null()) continue;
+      if (member.value().is_null() && at.is_typed) continue;
       parts.push_back({member_name(view(member.key())), &member.value(), at.member(view(member.key()))});
     }
     return parts;
@@ -166,14 +223,14 @@ std::vector<Part> parts_of(const json::value& value, const Place& at) {
 void collect(const json::value& value, const Place& at, bool is_element, FieldSet& set) {
   if (!is_granular(value, at)) {
     // A list that could have elements and has none says nothing.
-    bool says_nothing = value.is_array() && value.get_array().empty() && row_for(at) != nullptr;
+    bool says_nothing = value.is_array() && value.get_array().empty() && keys_of(at).has_value();
     set.owned = !says_nothing;
     return;
   }
   set.owned = is_element;
   for (const Part& part : parts_of(value, at)) {
     FieldSet child;
-    collect(*part.value, part.at, value.is_array(), child);
+    collect(*part.value, part.at, value.is_array() || at.is_free(part.at.field), child);
     if (!child.empty()) set.children.emplace(part.name, std::move(child));
   }
 }
@@ -235,7 +292,7 @@ json::value merge(const json::value& live, const json::value& config, const Plac
   if (config.is_object() && live.is_object() && !is_atomic_object(at)) {
     json::object out = live.get_object();
     for (const json::key_value_pair& member : config.get_object()) {
-      if (member.value().is_null()) continue;
+      if (member.value().is_null() && at.is_typed) continue;
       const json::value* own = live.get_object().if_contains(member.key());
       out[member.key()] =
           own == nullptr ? member.value() : merge(*own, member.value(), at.member(view(member.key())));
@@ -290,24 +347,24 @@ FieldRules field_rules_of(const Resource& resource) { return {is_built_in(resour
 
 FieldSet fields_of(const json::object& document, const FieldRules& rules) {
   FieldSet set;
-  collect(json::value(document), {rules, "", ""}, false, set);
+  collect(json::value(document), Place::root(rules), false, set);
   return set;
 }
 
 FieldChanges compare_fields(const json::object& before, const json::object& after, const FieldRules& rules) {
   FieldChanges changes;
   json::value old(before), now(after);
-  compare_parts(old, now, {rules, "", ""}, changes.added, changes.modified, changes.removed);
+  compare_parts(old, now, Place::root(rules), changes.added, changes.modified, changes.removed);
   return changes;
 }
 
 json::object merge_fields(const json::object& live, const json::object& config, const FieldRules& rules) {
-  return merge(json::value(live), json::value(config), {rules, "", ""}).get_object();
+  return merge(json::value(live), json::value(config), Place::root(rules)).get_object();
 }
 
 json::object remove_fields(const json::object& document, const FieldSet& dropped, const FieldSet& kept,
                            const FieldRules& rules) {
-  std::optional<json::value> left = without(json::value(document), dropped, kept, {rules, "", ""});
+  std::optional<json::value> left = without(json::value(document), dropped, kept, Place::root(rules));
   return left ? left->get_object() : json::object();
 }
 

@@ -2,6 +2,8 @@
 
 #include "kube/access.h"
 #include "server/validate_fields.h"
+#include "server/validate_values.h"
+#include "store/errors.h"
 
 namespace trainyard::server {
 namespace {
@@ -12,18 +14,33 @@ const ApiResource& crds_of(const Registry& registry) {
   return *crds;
 }
 
-// The entry of the version that is stored; null when the CRD is not served.
+// The entry of the version that is stored, or of another one when that is not served; null
+// when none is.
 const ApiResource* entry_of(const Registry& registry, const json::object& crd) {
   const json::array* versions = kube::array_at(crd, {"spec", "versions"});
   if (versions == nullptr) return nullptr;
+  const ApiResource* any = nullptr;
   for (const json::value& version : *versions) {
     if (!version.is_object()) continue;
     const ApiResource* entry =
         registry.find(kube::text_at(crd, {"spec", "group"}), kube::text_at(version.get_object(), {"name"}),
                       kube::text_at(crd, {"spec", "names", "plural"}));
-    if (entry != nullptr && entry->from_crd) return entry;
+    if (entry == nullptr || !entry->from_crd) continue;
+    if (entry->resource.version == entry->storage.version) return entry;
+    any = entry;
   }
-  return nullptr;
+  return any;
+}
+
+// What a kind's CRD demands of its objects, as it is now.
+Result<Done> admit_object(const Registry& registry, const kube::Resource& resource, json::object& object,
+                          const json::object* before) {
+  const ApiResource* now = registry.find(resource.group, resource.version, resource.plural);
+  if (now == nullptr || !now->schema) return Done{};
+  prune_and_default(*now, object);
+  store::Causes causes = value_problems(*now->schema, object, before);
+  if (causes.empty()) return Done{};
+  return store::invalid_object(resource, kube::name_of(object), std::move(causes));
 }
 
 }  // namespace
@@ -61,14 +78,17 @@ void CrdKeeper::take(const hub::WatchEvent& event) {
 void CrdKeeper::serve(const hub::Object& crd) {
   // A CRD that is going is served until it is gone.
   if (!registry_.put_crd(*crd).ok() || kube::is_deleting(*crd)) return;
-  admit(*crd);
+  std::optional<kube::Resource> fresh = first_seen(*crd);
   json::object status = status_of_crd(*crd, clock_());
   const json::object* before = kube::object_at(*crd, {"status"});
-  if (before != nullptr && *before == status) return;
+  const bool is_told = before != nullptr && *before == status;
+  if (!fresh && is_told) return;
   json::object body = *crd;
   body["status"] = std::move(status);
   body["metadata"].get_object().erase("resourceVersion");
-  later_([this, body = std::move(body)]() mutable {
+  later_([this, fresh, is_told, body = std::move(body)]() mutable {
+    if (fresh) admit(*fresh);
+    if (is_told) return;
     kube::Request request{crds_of(registry_).storage, "", kube::UpdateStatus{std::move(body)}};
     hub_.submit(std::move(request), [](const Result<hub::Answer>&) {});
   });
@@ -85,22 +105,22 @@ void CrdKeeper::drop(const hub::Object& crd) {
   }
 }
 
-void CrdKeeper::admit(const json::object& crd) {
+std::optional<kube::Resource> CrdKeeper::first_seen(const json::object& crd) {
   const ApiResource* entry = entry_of(registry_, crd);
-  if (entry == nullptr) return;
-  {
-    std::lock_guard lock(mutex_);
-    if (!admitted_.insert(std::string(kube::name_of(crd))).second) return;
-  }
-  kube::Resource resource = entry->resource;
+  if (entry == nullptr) return std::nullopt;
+  std::lock_guard lock(mutex_);
+  if (!admitted_.insert(std::string(kube::name_of(crd))).second) return std::nullopt;
+  return entry->resource;
+}
+
+void CrdKeeper::admit(const kube::Resource& resource) {
   Registry& registry = registry_;
-  later_([this, resource, &registry] {
-    hub_.set_admission(
-        resource, [&registry, resource](json::object& object, const json::object*) -> Result<Done> {
-          const ApiResource* now = registry.find(resource.group, resource.version, resource.plural);
-          if (now != nullptr) prune_and_default(*now, object);
-          return Done{};
-        });
+  hub_.set_admission(resource, [&registry, resource](json::object& object, const json::object* before) {
+    return admit_object(registry, resource, object, before);
+  });
+  hub_.set_schema(resource, [&registry, resource]() -> std::shared_ptr<const json::object> {
+    const ApiResource* now = registry.find(resource.group, resource.version, resource.plural);
+    return now == nullptr ? nullptr : now->schema;
   });
 }
 

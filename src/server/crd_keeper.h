@@ -1,11 +1,12 @@
 // CrdKeeper: makes the registry serve what the CustomResourceDefinitions in the hub say,
-// from the first one on, and tells their creators so (the condition Established). When one
-// goes, so do its objects. Resource; thread-safe.
+// from the first one on, and tells their creators so (the condition Established), once objects
+// are checked against its schema. When one goes, so do its objects. Resource; thread-safe.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -30,8 +31,10 @@ class CrdKeeper {
   void take(const hub::WatchEvent& event);
   void serve(const hub::Object& crd);
   void drop(const hub::Object& crd);
-  // Objects of a kind whose CRD has a schema keep to it, whoever writes them.
-  void admit(const json::object& crd);
+  // The resource of a CRD whose objects nobody checks yet.
+  std::optional<kube::Resource> first_seen(const json::object& crd);
+  // From here on objects of a kind whose CRD has a schema keep to it, whoever writes them.
+  void admit(const kube::Resource& resource);
 
   // Fixed.
   hub::Hub& hub_;

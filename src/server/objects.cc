@@ -9,6 +9,7 @@
 #include "server/validate_fields.h"
 #include "server/watch_stream.h"
 #include "store/continue_token.h"
+#include "store/errors.h"
 #include "store/metadata.h"
 
 namespace trainyard::server {
@@ -29,14 +30,19 @@ bool names_its_kind(const json::object& body) {
   return !kube::text_at(body, {"apiVersion"}).empty() && !kube::text_at(body, {"kind"}).empty();
 }
 
-// Strict refuses what the kind does not have, Warn (and nothing said) tells of it.
-std::optional<Status> check_fields(const CallRef& call, const json::object& body,
-                                   std::vector<std::string> problems, const std::string& validation) {
-  if (validation == "Ignore") return std::nullopt;
+// Strict refuses what the kind does not have, Warn (and nothing said) tells of it; what is
+// neither refused nor of a kind that keeps it is dropped.
+std::optional<Status> check_fields(const CallRef& call, json::object& body, std::vector<std::string> problems,
+                                   const std::string& validation) {
+  if (validation == "Ignore") {
+    drop_unknown_fields(*call->api, body);
+    return std::nullopt;
+  }
   std::vector<std::string> unknown = unknown_fields(*call->api, body);
   problems.insert(problems.end(), unknown.begin(), unknown.end());
   if (problems.empty()) return std::nullopt;
   if (validation == "Strict") return strict_decoding_error(*call->api, problems);
+  if (!unknown.empty()) drop_unknown_fields(*call->api, body);
   call->warnings.insert(call->warnings.end(), problems.begin(), problems.end());
   return std::nullopt;
 }
@@ -109,6 +115,7 @@ OrStatus<Written> written_body(const CallRef& call, std::string_view name) {
     auto served = resources_of_crd(body.object);
     if (!served.ok()) return status_of(served.error(), call->api->resource, kube::name_of(body.object));
   }
+  drop_nulls(*call->api, body.object);
   prune_and_default(*call->api, body.object);
   return Written{stored_form(*call->api, std::move(body.object)), std::move(options).value()};
 }
@@ -251,6 +258,13 @@ void Objects::update(const CallRef& call, bool status) {
   OrStatus<Written> written = written_body(call, call->path.name);
   if (auto* refusal = std::get_if<Status>(&written)) return refuse(call, *refusal);
   auto& [body, options] = std::get<Written>(written);
+  // The real server updates objects of CRDs only as somebody has seen them.
+  if (call->api->from_crd && kube::text_at(body, {"metadata", "resourceVersion"}).empty()) {
+    Error blind = store::invalid_object(call->api->resource, call->path.name,
+                                        {store::invalid_value("metadata.resourceVersion", json::value(0),
+                                                              "must be specified for an update")});
+    return refuse(call, status_of(blind, call->api->resource, call->path.name));
+  }
   kube::Verb verb = kube::Update{};
   if (status) {
     verb = kube::UpdateStatus{std::move(body)};
@@ -277,8 +291,10 @@ void Objects::patch(const CallRef& call, bool status) {
     if (wrong) return refuse(call, *wrong);
   }
   if (apply || body.kind == kube::PatchKind::kMerge) {
-    auto wrong =
-        check_fields(call, body.patch.get_object(), std::move(body.duplicates), options->field_validation);
+    // Nobody can manage a field that a schema does not have, so no apply may name one.
+    bool strict = apply && (call->api->schema != nullptr || call->api->built_in);
+    auto wrong = check_fields(call, body.patch.get_object(), std::move(body.duplicates),
+                              strict ? "Strict" : options->field_validation);
     if (wrong) return refuse(call, apply ? *wrong : strict_patch_error(*wrong));
   }
   kube::Patch verb{call->path.name, body.kind, stored_patch(*call->api, body.kind, std::move(body.patch)),

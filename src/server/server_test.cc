@@ -312,6 +312,11 @@ TEST(ServerCrdTest, AKindIsServedAsSoonAsItIsMade) {
   while (std::optional<std::string> line = watch->read_line()) {
     if (line->find("Established") != std::string::npos) break;
   }
+  Reply bad = plane.call("POST", widgets, R"({"metadata":{"name":"bad"},"spec":{"size":"large"}})");
+  EXPECT_EQ(bad.status, 422) << bad.body;
+  EXPECT_NE(bad.body.find("spec.size in body must be of type integer"), std::string::npos) << bad.body;
+  Reply unversioned = plane.call("PUT", widgets + "/w", R"({"metadata":{"name":"w"},"spec":{"size":4}})");
+  EXPECT_EQ(unversioned.status, 422) << unversioned.body;
   EXPECT_EQ(plane.call("DELETE", crds + "/widgets.example.com").status, 200);
   EXPECT_EQ(plane.call("GET", widgets).status, 404);
 }

@@ -5,23 +5,18 @@
 #include <set>
 
 #include "kube/access.h"
+#include "kube/structural.h"
+#include "server/field_path.h"
 #include "server/schema.h"
 
 namespace trainyard::server {
 namespace {
 
+using kube::is_set;
 using kube::object_at;
 
 constexpr std::string_view kEmbedded = "x-kubernetes-embedded-resource";
 constexpr int kFieldDepthMax = 200;
-
-std::string below(std::string_view path, std::string_view key) {
-  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
-}
-
-bool flag(const json::object& schema, std::string_view name) {
-  return kube::bool_at(schema, {name}).value_or(false);
-}
 
 bool names_object(std::string_view key) { return key == "apiVersion" || key == "kind" || key == "metadata"; }
 
@@ -37,9 +32,9 @@ class Finder {
       if (type.is_kind() && (key == "apiVersion" || key == "kind")) continue;
       const SchemaField* field = type.field(key);
       if (field != nullptr) {
-        check_field(member.value(), *field, below(path, key), depth);
+        check_field(member.value(), *field, path_below(path, key), depth);
       } else if (!type.open) {
-        note(below(path, key));
+        note(path_below(path, key));
       }
     }
   }
@@ -57,7 +52,7 @@ class Finder {
     if (const json::array* list = value.if_array()) {
       const json::object* items = object_at(schema, {"items"});
       for (size_t i = 0; items != nullptr && i < list->size(); ++i) {
-        check_value((*list)[i], *items, fmt::format("{}[{}]", path, i), flag(*items, kEmbedded), depth + 1);
+        check_value((*list)[i], *items, fmt::format("{}[{}]", path, i), is_set(*items, kEmbedded), depth + 1);
       }
       return;
     }
@@ -84,20 +79,20 @@ class Finder {
         if (!value.is_object()) return;
         for (const json::key_value_pair& each : value.get_object()) {
           if (!each.value().is_object()) continue;
-          check(each.value().get_object(), *field.message, below(path, kube::view(each.key())), depth + 1);
+          check(each.value().get_object(), *field.message, path_below(path, kube::view(each.key())),
+                depth + 1);
         }
     }
   }
 
   void check_members(const json::object& object, const json::object& schema, const std::string& path,
                      bool whole, int depth) {
-    const json::object* properties = object_at(schema, {"properties"});
     const json::value* additional = schema.if_contains("additionalProperties");
-    bool open = flag(schema, kPreserve) || flag(schema, "x-kubernetes-int-or-string") ||
+    bool open = is_set(schema, kPreserve) || is_set(schema, kube::kIntOrString) ||
                 (additional != nullptr && additional->is_bool() && additional->get_bool());
     for (const json::key_value_pair& member : object) {
       std::string_view key = kube::view(member.key());
-      std::string member_path = below(path, key);
+      std::string member_path = path_below(path, key);
       if (whole && names_object(key)) {
         const SchemaType* meta = schema_named(kObjectMeta);
         if (key == "metadata" && member.value().is_object() && meta != nullptr) {
@@ -105,10 +100,9 @@ class Finder {
         }
         continue;
       }
-      const json::object* known = properties ? object_at(*properties, {key}) : nullptr;
-      if (known == nullptr && additional != nullptr) known = additional->if_object();
+      const json::object* known = kube::schema_of_member(schema, key);
       if (known != nullptr) {
-        check_value(member.value(), *known, member_path, flag(*known, kEmbedded), depth + 1);
+        check_value(member.value(), *known, member_path, is_set(*known, kEmbedded), depth + 1);
       } else if (!open) {
         note(member_path);
       }
@@ -169,7 +163,7 @@ class DuplicateFinder {
   std::string path() const {
     std::string path;
     for (const Level& level : open_) {
-      path = level.list ? fmt::format("{}[{}]", path, level.index) : below(path, level.key);
+      path = level.list ? fmt::format("{}[{}]", path, level.index) : path_below(path, level.key);
     }
     return path;
   }
@@ -184,18 +178,17 @@ void prune(json::value& value, const json::object& schema, bool whole, int depth
 void prune_members(json::object& object, const json::object& schema, bool whole, int depth) {
   const json::object* properties = object_at(schema, {"properties"});
   const json::value* additional = schema.if_contains("additionalProperties");
-  bool open = flag(schema, kPreserve) || flag(schema, "x-kubernetes-int-or-string") ||
+  bool open = is_set(schema, kPreserve) || is_set(schema, kube::kIntOrString) ||
               (additional != nullptr && additional->is_bool() && additional->get_bool());
   json::object kept;
   for (json::key_value_pair& member : object) {
     std::string_view key = kube::view(member.key());
-    const json::object* known = properties ? object_at(*properties, {key}) : nullptr;
-    if (known == nullptr && additional != nullptr) known = additional->if_object();
+    const json::object* known = kube::schema_of_member(schema, key);
     bool fixed = whole && names_object(key);
     if (!fixed && known == nullptr && !open) continue;
     json::value& value = kept[member.key()];
     value = std::move(member.value());
-    if (!fixed && known != nullptr) prune(value, *known, flag(*known, kEmbedded), depth + 1);
+    if (!fixed && known != nullptr) prune(value, *known, is_set(*known, kEmbedded), depth + 1);
   }
   object = std::move(kept);
   for (const json::key_value_pair& each : properties ? *properties : json::object()) {
@@ -203,10 +196,10 @@ void prune_members(json::object& object, const json::object& schema, bool whole,
     const json::value* standard = known ? known->if_contains("default") : nullptr;
     if (standard == nullptr) continue;
     json::value* present = object.if_contains(each.key());
-    bool missing = present == nullptr || (present->is_null() && !flag(*known, "nullable"));
+    bool missing = present == nullptr || (present->is_null() && !is_set(*known, "nullable"));
     if (!missing) continue;
     object[each.key()] = *standard;
-    prune(object[each.key()], *known, flag(*known, kEmbedded), depth + 1);
+    prune(object[each.key()], *known, is_set(*known, kEmbedded), depth + 1);
   }
 }
 
@@ -219,7 +212,65 @@ void prune(json::value& value, const json::object& schema, bool whole, int depth
   const json::object* items = object_at(schema, {"items"});
   json::array* list = value.if_array();
   if (list == nullptr || items == nullptr) return;
-  for (json::value& each : *list) prune(each, *items, flag(*items, kEmbedded), depth + 1);
+  for (json::value& each : *list) prune(each, *items, is_set(*items, kEmbedded), depth + 1);
+}
+
+// A member that is null, cannot be and has no default is one that is not there.
+void drop_nulls_in(json::value& value, const json::object& schema, int depth) {
+  if (depth > kFieldDepthMax) return;
+  if (json::array* list = value.if_array()) {
+    const json::object* items = kube::schema_of_items(schema);
+    for (size_t i = 0; items != nullptr && i < list->size(); ++i)
+      drop_nulls_in((*list)[i], *items, depth + 1);
+    return;
+  }
+  json::object* object = value.if_object();
+  if (object == nullptr) return;
+  for (auto it = object->begin(); it != object->end();) {
+    const json::object* known = kube::schema_of_member(schema, kube::view(it->key()));
+    bool is_nothing = known != nullptr && it->value().is_null() && !is_set(*known, "nullable") &&
+                      !known->contains("default");
+    if (is_nothing) {
+      it = object->stable_erase(it);
+      continue;
+    }
+    if (known != nullptr) drop_nulls_in(it->value(), *known, depth + 1);
+    ++it;
+  }
+}
+
+void drop_unlisted(json::object& object, const SchemaType& type, int depth);
+
+void drop_unlisted_in(json::value& value, const SchemaField& field, int depth) {
+  if (field.scalar != ScalarType::kMessage) return;
+  auto drop = [&](json::value& each) {
+    if (each.is_object()) drop_unlisted(each.get_object(), *field.message, depth + 1);
+  };
+  switch (field.many) {
+    case Many::kOne:
+      return drop(value);
+    case Many::kList:
+      for (size_t i = 0; value.is_array() && i < value.get_array().size(); ++i) drop(value.get_array()[i]);
+      return;
+    case Many::kMap:
+      if (!value.is_object()) return;
+      for (json::key_value_pair& each : value.get_object()) drop(each.value());
+  }
+}
+
+void drop_unlisted(json::object& object, const SchemaType& type, int depth) {
+  if (depth > kFieldDepthMax) return;
+  for (auto it = object.begin(); it != object.end();) {
+    std::string_view key = kube::view(it->key());
+    const bool names_kind = type.is_kind() && (key == "apiVersion" || key == "kind");
+    const SchemaField* field = names_kind ? nullptr : type.field(key);
+    if (field == nullptr && !names_kind && !type.open) {
+      it = object.stable_erase(it);
+      continue;
+    }
+    if (field != nullptr) drop_unlisted_in(it->value(), *field, depth);
+    ++it;
+  }
 }
 
 }  // namespace
@@ -252,6 +303,19 @@ Status strict_patch_error(const Status& decoding_error) {
           .reason = "Invalid",
           .message = fmt::format(" \"\" is invalid: patch: {}", why),
           .causes = {{"FieldValueInvalid", why, "patch"}}};
+}
+
+void drop_unknown_fields(const ApiResource& resource, json::object& body) {
+  const kube::Resource& kind = resource.resource;
+  if (!resource.built_in) return;
+  if (const SchemaType* type = schema_of(kind.group, kind.version, kind.kind)) drop_unlisted(body, *type, 0);
+}
+
+void drop_nulls(const ApiResource& resource, json::object& body) {
+  if (!resource.from_crd || !resource.schema) return;
+  json::value whole(std::move(body));
+  drop_nulls_in(whole, *resource.schema, 0);
+  body = std::move(whole.get_object());
 }
 
 void prune_and_default(const ApiResource& resource, json::object& body) {

@@ -17,6 +17,8 @@ inline constexpr size_t kFieldProblemsMax = 100;
 // `unknown field "spec.foo"`, `unknown field "spec.containers[0].imagge"`, in the order of
 // the document. Kinds without a schema have no unknown fields.
 std::vector<std::string> unknown_fields(const ApiResource& resource, const json::object& body);
+// Drops them, for the kinds of Kubernetes itself: nobody else's are known to the last field.
+void drop_unknown_fields(const ApiResource& resource, json::object& body);
 // `duplicate field "spec.foo"`, from the text itself (parsing keeps one of them). JSON alone:
 // the YAML reader refuses duplicates by itself.
 std::vector<std::string> duplicate_fields(std::string_view json_text);
@@ -31,5 +33,8 @@ Status strict_patch_error(const Status& decoding_error);
 // For a kind whose CRD has a schema: drops the fields it does not know, as the real server
 // does before storing, and fills in its defaults. Does nothing for other kinds.
 void prune_and_default(const ApiResource& resource, json::object& body);
+// For such a kind: drops what is null where the schema wants a value and has no default. The
+// real server does so with the bodies of POST and PUT, not with what is applied.
+void drop_nulls(const ApiResource& resource, json::object& body);
 
 }  // namespace trainyard::server

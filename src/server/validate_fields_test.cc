@@ -28,6 +28,22 @@ TEST(ValidateFields, NamesWhatTheKindDoesNotHave) {
   EXPECT_EQ(unknown("scheduling.volcano.sh", "v1beta1", "podgroups", R"({"spec":{"newer":1}})"), Problems{});
 }
 
+TEST(ValidateFields, DropsWhatAKindOfKubernetesDoesNotHave) {
+  Registry registry;
+  json::object pod = json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","lables":{}},
+      "bogus":1,"spec":{"containers":[{"name":"c","imagge":"i","livenessProbe":{"exec":{"command":["a"]}},
+      "resources":{"limits":{"nvidia.com/gpu":1}}}],"nodeSelector":{"any":"thing"}}})")
+                         .as_object();
+  drop_unknown_fields(*registry.find("", "v1", "pods"), pod);
+  EXPECT_EQ(json::serialize(pod),
+            R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c",)"
+            R"("livenessProbe":{"exec":{"command":["a"]}},"resources":{"limits":{"nvidia.com/gpu":1}}}],)"
+            R"("nodeSelector":{"any":"thing"}}})");
+  json::object job = json::parse(R"({"spec":{"newer":1}})").as_object();
+  drop_unknown_fields(*registry.find("kubeflow.org", "v1", "tfjobs"), job);
+  EXPECT_EQ(json::serialize(job), R"({"spec":{"newer":1}})");
+}
+
 TEST(ValidateFields, NamesWhatIsThereTwice) {
   EXPECT_EQ(duplicate_fields(R"({"a":1,"b":{"c":"\"x","c":2},"l":[{"d":1},{"d":1,"d":{}}],"a":3})"),
             (Problems{"duplicate field \"b.c\"", "duplicate field \"l[1].d\"", "duplicate field \"a\""}));
@@ -67,9 +83,14 @@ TEST(ValidateFields, FollowsACrdsOwnSchema) {
   EXPECT_EQ(unknown_fields(thing, body),
             (Problems{"unknown field \"metadata.x\"", "unknown field \"spec.by.k.o\"",
                       "unknown field \"spec.list[1].p\"", "unknown field \"spec.more\""}));
+  body["spec"].get_object()["mode"] = nullptr;
+  body["spec"].get_object()["any"] = json::object{{"what", nullptr}};
+  body["spec"].get_object()["size"] = nullptr;
+  drop_nulls(thing, body);
+  EXPECT_FALSE(body["spec"].get_object().contains("mode"));
   prune_and_default(thing, body);
   EXPECT_EQ(json::serialize(body["spec"]),
-            R"({"mode":"m","any":{"what":1},"by":{"k":{"n":1}},"list":[{"n":1},{}],"size":3})");
+            R"({"any":{"what":null},"by":{"k":{"n":1}},"list":[{"n":1},{}],"size":3})");
 }
 
 }  // namespace

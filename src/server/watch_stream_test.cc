@@ -14,6 +14,7 @@ constexpr Time kWatchTime{1'800'000'000'000};
 class ScriptedHub final : public hub::Hub {
  public:
   void set_admission(const kube::Resource&, store::Admission) override {}
+  void set_schema(const kube::Resource&, store::SchemaSource) override {}
   void submit(kube::Request, Respond) override {}
   Result<hub::Answer> call(kube::Request) override { return Error{ErrorKind::kUnavailable, "not here"}; }
   Result<std::unique_ptr<hub::Subscription>> watch(const kube::Resource&, std::string_view,

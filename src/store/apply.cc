@@ -75,7 +75,7 @@ Result<Object> Store::apply(const kube::Resource& resource, std::string_view ns,
 Result<Object> Store::apply_new(const kube::Resource& resource, std::string_view ns, json::object config,
                                 const Write& write) {
   if (resource.has_status && resource != kube::kNodes) config.erase("status");
-  kube::FieldSet fields = managed_part(kube::fields_of(config, kube::field_rules_of(resource)), false);
+  kube::FieldSet fields = managed_part(kube::fields_of(config, rules_of(table_for(resource))), false);
   const Managers managers{{write.options.field_manager, true, std::string(text_at(config, {"apiVersion"})),
                            "", format_rfc3339(write.now), std::move(fields)}};
   const int64_t revision = revision_;
@@ -89,7 +89,7 @@ Result<Object> Store::apply_to(Table& table, const Object& before, json::object 
                                                    text_at(config, {"metadata", "resourceVersion"}));
   if (stale) return *stale;
   const bool status = part == Part::kStatus;
-  const kube::FieldRules rules = kube::field_rules_of(table.resource);
+  const kube::FieldRules rules = rules_of(table);
   const Managers managers = read_managers(*before);
   Manager who{write.options.field_manager,
               true,
@@ -121,8 +121,14 @@ Result<Object> Store::apply_to(Table& table, const Object& before, json::object 
   return replace(table, before, std::move(after), part, {write.now, write.options, &*decided});
 }
 
-void Store::track_managers(json::object& after, const json::object* before, const kube::Resource& resource,
-                           Part part, const Write& write) {
+kube::FieldRules Store::rules_of(const Table& table) {
+  kube::FieldRules rules = kube::field_rules_of(table.resource);
+  if (table.schema) rules.schema = table.schema();
+  return rules;
+}
+
+void Store::track_managers(json::object& after, const json::object* before, const Table& table, Part part,
+                           const Write& write) {
   if (write.managers != nullptr) {
     write_managers(after, *write.managers);
     return;
@@ -137,7 +143,7 @@ void Store::track_managers(json::object& after, const json::object* before, cons
   }
   static const json::object kNothing;
   kube::FieldChanges changes =
-      kube::compare_fields(before == nullptr ? kNothing : *before, after, kube::field_rules_of(resource));
+      kube::compare_fields(before == nullptr ? kNothing : *before, after, rules_of(table));
   changes = {managed_part(changes.added, status), managed_part(changes.modified, status),
              managed_part(changes.removed, status)};
   Manager who{write.options.field_manager.substr(0, kManagerNameMax),

@@ -71,6 +71,10 @@ void Store::set_admission(const kube::Resource& resource, Admission admission) {
   table_for(resource).admission = std::move(admission);
 }
 
+void Store::set_schema(const kube::Resource& resource, SchemaSource schema) {
+  table_for(resource).schema = std::move(schema);
+}
+
 const Store::Table* Store::find_table(const kube::Resource& resource) const {
   auto found = tables_.find(type_key(resource));
   return found == tables_.end() ? nullptr : &found->second;
@@ -178,7 +182,7 @@ Result<Object> Store::create_now(const kube::Resource& resource, std::string_vie
     Result<Done> admitted = table.admission(body, nullptr);
     if (!admitted.ok()) return admitted.error();
   }
-  track_managers(body, nullptr, table.resource, Part::kMain, write);
+  track_managers(body, nullptr, table, Part::kMain, write);
   body["metadata"].get_object()["uid"] = next_uid();
   return put(table, nullptr, std::move(body));
 }
@@ -276,7 +280,7 @@ Result<Object> Store::replace_now(Table& table, const Object& before, json::obje
     Result<Done> admitted = table.admission(after, before.get());
     if (!admitted.ok()) return admitted.error();
   }
-  track_managers(after, before.get(), table.resource, part, write);
+  track_managers(after, before.get(), table, part, write);
   return finish_write(table, before, std::move(after));
 }
 

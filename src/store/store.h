@@ -30,6 +30,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "kube/json.h"
+#include "kube/managed_fields.h"
 #include "kube/meta.h"
 #include "kube/request.h"
 
@@ -76,6 +77,10 @@ std::optional<WatchEvent> as_watched(const WatchEvent& event, const kube::Resour
 // the object (defaults); an Error refuses the write.
 using Admission = std::function<Result<Done>(json::object& object, const json::object* before)>;
 
+// The structural schema by which the objects of a resource have parts that are managed one by
+// one; null where there is none. Asked anew at each write that needs it.
+using SchemaSource = std::function<std::shared_ptr<const json::object>()>;
+
 inline constexpr int64_t kGraceSecondsDefault = 30;
 
 class Store {
@@ -83,6 +88,7 @@ class Store {
   explicit Store(uint64_t seed = 1, Rules rules = {}) : seed_(seed), rules_(rules) {}
 
   void set_admission(const kube::Resource& resource, Admission admission);
+  void set_schema(const kube::Resource& resource, SchemaSource schema);
 
   // Every write takes the options of its request: a dry run answers as if and leaves
   // nothing behind; a named field manager is entered in metadata.managedFields.
@@ -171,6 +177,7 @@ class Store {
     std::map<ObjectKey, Object, PairLess> objects;
     std::vector<WatchEvent> log;
     Admission admission;
+    SchemaSource schema;
   };
   enum class Part { kMain, kStatus };
   struct Write {
@@ -212,8 +219,9 @@ class Store {
   Result<Object> apply_to(Table& table, const Object& before, json::object config, Part part,
                           const Write& write);
   // Enters in `after` who manages what it changed.
-  static void track_managers(json::object& after, const json::object* before, const kube::Resource& resource,
-                             Part part, const Write& write);
+  static void track_managers(json::object& after, const json::object* before, const Table& table, Part part,
+                             const Write& write);
+  static kube::FieldRules rules_of(const Table& table);
   // What a dry run answers: as written, but everything since `revision` is taken back.
   Result<Object> pretended(const kube::Resource& resource, Result<Object> written, int64_t revision);
   // Each stores or removes one object, logs it and keeps the indexes.

@@ -45,6 +45,13 @@ WIDGET_CRD = {
                                     "options": {"type": "object", "additionalProperties": {"type": "string"}},
                                     "whole": {"type": "object", "additionalProperties": {"type": "string"}, "x-kubernetes-map-type": "atomic"},
                                     "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                                    "level": {"type": "integer", "minimum": 1, "maximum": 9, "exclusiveMaximum": True, "multipleOf": 2},
+                                    "mode": {"type": "string", "enum": ["on", "off"]},
+                                    "code": {"type": "string", "pattern": "^[a-z]+$", "minLength": 2, "maxLength": 4},
+                                    "port": {"x-kubernetes-int-or-string": True},
+                                    "few": {"type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": 2},
+                                    "some": {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1, "maxProperties": 2},
+                                    "maybe": {"type": "string", "nullable": True},
                                 },
                             },
                             "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
@@ -369,10 +376,51 @@ def field_validation(s):
         s.create(CM + f"?dryRun=All&fieldValidation={mode}", {**config("x"), "datum": {}}, note="a core kind, " + mode)
     s.create(WIDGETS, {**widget("kept", {"size": 1, "unknwon": 2, "free": {"any": {"thing": 1}}}), "bogus": 1}, note="what is not described is dropped")
     s.patch(WIDGETS + "/kept?fieldValidation=Strict", "merge", {"spec": {"more": 1}}, note="in a patch")
+    s.create(CM, {**config("core", annotations={"a": "1"}), "datum": {"a": 1}}, note="dropped of a core kind")
+    s.ask("PUT", CM + "/core?fieldValidation=Ignore", {**config("core"), "datum": {"a": 1}}, note="dropped unasked")
+    s.patch(CM + "/core", "merge", {"datum": {"a": 1}, "data": {"b": "2"}}, note="dropped of a patch")
+    s.patch(CM + "/core?fieldManager=one", "apply", {**config("core"), "datum": {"a": 1}}, note="an apply of it")
+    s.create(PODS + "?dryRun=All", {**pod("p"), "spec": {"nodeName": "elsewhere", "containers": [{"name": "c", "image": "i", "imagge": "j"}]}}, note="dropped of a container")
     s.create(WIDGETS, widget("bad", {"size": "large"}), note="another type")
     s.create(WIDGETS, widget("bad", {"parts": [{"name": "a"}, {"name": "a"}]}), note="a key twice")
     s.create(WIDGETS, widget("bad", {"tags": ["a", "a"]}), note="an element twice")
     s.create(WIDGETS, widget("bad", {"parts": [{"weight": 1}]}), note="a required field")
+
+
+@story
+def values(s):
+    for note, spec in (
+        ("as described", {"level": 2, "mode": "on", "code": "abc", "port": "80%", "few": [1, 1.5], "some": {"a": 1}, "maybe": None}),
+        ("a whole number with a point", {"level": 4.0, "port": 80}),
+        ("too small", {"level": 0}),
+        ("too large", {"level": 9}),
+        ("no multiple", {"level": 3}),
+        ("another word", {"mode": "auto"}),
+        ("no match", {"code": "ABC"}),
+        ("too short", {"code": "a"}),
+        ("too long", {"code": "abcde"}),
+        ("neither number nor text", {"port": True}),
+        ("a number that is not whole", {"size": 1.5}),
+        ("too many items", {"few": [1, 2, 3]}),
+        ("too few items", {"few": []}),
+        ("too many members", {"some": {"a": 1, "b": 2, "c": 3}}),
+        ("too few members", {"some": {}}),
+        ("another type in a map", {"some": {"a": "x"}}),
+        ("no list", {"steps": {"a": 1}}),
+        ("no object", {"options": []}),
+        ("null where a value is wanted", {"colour": None}),
+        ("null in a list", {"steps": [None]}),
+        ("many at once", {"level": "x", "mode": 1, "code": [], "tags": ["a", "a"], "parts": [{"name": 1}]}),
+    ):
+        s.create(WIDGETS + "?dryRun=All", widget("w", spec), note=note)
+    s.create(WIDGETS, widget("w", {"size": 1}))
+    s.patch(WIDGETS + "/w", "merge", {"spec": {"size": None, "mode": "auto"}}, note="in a patch")
+    s.patch(WIDGETS + "/w", "json", [{"op": "add", "path": "/spec/level", "value": 100}], note="in a list of operations")
+    version = s.ask("GET", WIDGETS + "/w", keep=False)[1]["metadata"]["resourceVersion"]
+    s.ask("PUT", WIDGETS + "/w", widget("w", {"port": [1]}, resourceVersion=version), note="in an update")
+    s.ask("PUT", WIDGETS + "/w", widget("w", {"port": 1}), note="an update without a version")
+    s.patch(WIDGETS + "/w/status", "merge", {"status": {"phase": 1}}, note="in the status")
+    s.get(WIDGETS + "/w", note="unchanged")
 
 
 @story
