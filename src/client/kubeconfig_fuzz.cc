@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (auto access = read_kubeconfig({{"/home/a/.kube/config", std::string(text)}}, ""); access.ok()) {
     (void)read_url(access->server);
     (void)proxy_for(*access, "http://proxy:3128", "localhost,.svc,10.0.0.0/8");
-    (void)exec_info(*access, "PEM", false);
+    if (access->exec) (void)exec_info(*access, "PEM", false);
   }
   (void)read_url(text);
   (void)read_exec_credential(text, "client.authentication.k8s.io/v1");

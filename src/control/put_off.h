@@ -16,7 +16,7 @@
 
 namespace trainyard::control {
 
-inline constexpr Duration kPutOffMax{5'000};
+inline constexpr Duration kPutOffMax{20'000};
 
 class PutOff {
  public:

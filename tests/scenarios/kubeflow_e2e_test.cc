@@ -105,7 +105,7 @@ TEST(KubeflowEndToEnd, E06_ARoleOfNone) {
   yard.submit(tfjob("Worker 1, PS 0"));
   EXPECT_EQ(yard.pods(), "worker-0 Pending");
   // That its pods have existed is written a little later.
-  EXPECT_EQ(yard.cost_of([&] { yard.after(10); }), 1);
+  EXPECT_EQ(yard.cost_of([&] { yard.after(30); }), 1);
   EXPECT_EQ(yard.cost_of([&] { yard.after(3600); }), 0);
 }
 
