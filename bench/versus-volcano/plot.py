@@ -59,7 +59,8 @@ def plot(rows):
     groups = sorted({(row["nodes"], row["shape"]): None for row in rows}, key=lambda group: group[0])
     systems = list(dict.fromkeys(row["system"] for row in rows))
     height = TOP + len(rows) * BAR + len(groups) * GAP + 20
-    width = LEFT + len(PANELS) * PANEL_WIDTH
+    panels = [each for each in PANELS if any(each[1](row) for row in rows)]  # those that were measured
+    width = LEFT + len(panels) * PANEL_WIDTH
     parts = []
     for i, system in enumerate(systems):
         parts.append(f'<rect x="{LEFT + 140 * i}" y="10" width="10" height="10" fill="{COLOURS.get(system, "#555")}"/>')
@@ -69,6 +70,6 @@ def plot(rows):
         count = sum((row["nodes"], row["shape"]) == (nodes, shape) for row in rows)
         parts.append(f'<text x="{LEFT - 8}" y="{y + count * BAR / 2 + 3}" text-anchor="end">{shape}, {nodes} nodes</text>')
         y += count * BAR + GAP
-    for i, (title, value, line) in enumerate(PANELS):
+    for i, (title, value, line) in enumerate(panels):
         parts += panel(rows, groups, title, value, line, LEFT + i * PANEL_WIDTH)
     return frame(width, height, parts)
