@@ -71,6 +71,7 @@ struct Access {
 Result<Access> read_kubeconfig(const std::vector<ConfigText>& files, std::string_view context);
 
 // The ExecCredential that a plugin is told in KUBERNETES_EXEC_INFO; `ca_data` is PEM.
+// REQUIRES: access.exec.
 std::string exec_info(const Access& access, std::string_view ca_data, bool interactive);
 
 struct ExecCredential {

@@ -6,6 +6,7 @@
 #include "node/files.h"
 #include "node/hosts.h"
 #include "node/node_agent.h"
+#include "node/pod_parts.h"
 
 namespace trainyard::node {
 
@@ -29,8 +30,6 @@ bool any_runs(const std::vector<ContainerStatus>& containers) {
     return container.phase != ContainerPhase::kExited;
   });
 }
-
-bool holds_resources(std::string_view phase) { return phase != "Succeeded" && phase != "Failed"; }
 
 }  // namespace
 
@@ -99,7 +98,7 @@ PodView Node::Agent::view_of(Entry& entry, const std::vector<ContainerStatus>& c
 
 // Whether there is room for it; a pod that does not fit is failed, as a kubelet does.
 void Node::Agent::admit(Entry& entry, Time now) {
-  if (entry.admitted || !holds_resources(text_at(*entry.pod, {"status", "phase"}))) return;
+  if (entry.admitted || is_terminal_phase(text_at(*entry.pod, {"status", "phase"}))) return;
   if (std::string name = unfit_name(*entry.pod); !name.empty()) {
     entry.admitted = true;
     entry.machine.evict("InvalidName",
@@ -155,7 +154,7 @@ void Node::Agent::step(const std::string& uid, Entry& entry, Time now) {
   for (const PodEvent& event : events) tell(entry, event, now);
   // What it has come to is written when that is known.
   if (entry.busy) return;
-  if (!holds_resources(text_at(status, {"phase"})) && !any_runs(containers_of_pod(uid)))
+  if (is_terminal_phase(text_at(status, {"phase"})) && !any_runs(containers_of_pod(uid)))
     give_back(uid, entry);
   if (!write_status(entry, std::move(status))) return;
   if (finish_it && !entry.finished) finish(uid, entry);
