@@ -300,7 +300,7 @@ RawRequest raw_of(const kube::Request& request) {
   raw.resource = request.resource.plural;
   raw.method = kube::method_of(request);
   raw.path = kube::path_of(request);
-  if (std::optional<json::value> body = kube::body_of(request)) raw.body = json::serialize(*body);
+  raw.body = kube::body_of(request);
   std::string_view type = kube::content_type_of(request);
   if (!type.empty()) raw.headers.emplace_back("Content-Type", type);
   return raw;

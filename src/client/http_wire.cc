@@ -102,6 +102,7 @@ Error error_of(int status, std::string_view body, bool writes) {
 Result<Reply> reply_of(const kube::Request& request, int status, std::string_view body) {
   bool writes = is_write(request);
   if (status < 200 || status >= 300) return error_of(status, body, writes);
+  if (writes && !request.heeds_answer) return Reply{};
   Result<json::value> parsed = kube::parse_json(body);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,

@@ -77,6 +77,10 @@ TEST(HttpWire, ADeleteMayAnswerWithAStatusAlone) {
 }
 
 TEST(HttpWire, AGarbledAnswerToAWriteIsUnknown) {
+  kube::Request unheeded{kube::kPods, "ns", kube::Create{}};
+  unheeded.heeds_answer = false;
+  EXPECT_EQ(reply_of(unheeded, 201, R"({"kind":"Pod"})").value().object, nullptr);
+  EXPECT_EQ(reply_of(unheeded, 500, "{}").error().kind, ErrorKind::kUnknown);
   EXPECT_EQ(reply_of({kube::kPods, "ns", kube::Create{}}, 201, "{").error().kind, ErrorKind::kUnknown);
   EXPECT_EQ(reply_of({kube::kPods, "ns", kube::Get{"a"}}, 200, "[]").error().kind, ErrorKind::kUnavailable);
 }

@@ -13,6 +13,7 @@ using std::chrono::steady_clock;
 
 constexpr size_t kMessageMax = 1'000;  // the server takes 1,024 bytes
 constexpr int kTriesMax = 8;
+constexpr size_t kTogetherMax = 8;
 
 // What an Event needs to know of the job.
 json::object reference_to(const json::object& about) {
@@ -30,20 +31,9 @@ json::object reference_to(const json::object& about) {
 constexpr std::string_view kPodsDeleted = "SuccessfulDeletePod";
 constexpr std::string_view kServicesDeleted = "SuccessfulDeleteService";
 
-// Hands the last answer on: whether an Event that was not taken is worth another try.
-class Listening final : public client::Client {
- public:
-  explicit Listening(client::Client& inner) : inner_(inner) {}
-  Result<client::Reply> send(const kube::Request& request) override {
-    Result<client::Reply> reply = inner_.send(request);
-    last = reply.ok() ? std::nullopt : std::optional<Error>(reply.error());
-    return reply;
-  }
-  std::optional<Error> last;
-
- private:
-  client::Client& inner_;
-};
+bool may_pass(const Error& error) {
+  return error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kUnknown;
+}
 
 }  // namespace
 
@@ -122,48 +112,76 @@ void EventQueue::run() {
     changed_.wait(lock, [this] { return stopping_ || !line_.empty(); });
     if (line_.empty()) return;
     // The first of its kind waits a little for others; when all is to end, none does.
-    Kind kind = line_.front();
-    changed_.wait_until(lock, waiting_.at(kind).since + options_.gather, [this] { return stopping_; });
-    line_.pop_front();
-    auto found = waiting_.find(kind);
-    Waiting waiting = std::move(found->second);
-    waiting_.erase(found);
-    int64_t words = static_cast<int64_t>(waiting.messages.size());
-    waiting_words_ -= waiting.messages.size();
+    changed_.wait_until(lock, waiting_.at(line_.front()).since + options_.gather,
+                        [this] { return stopping_; });
+    std::vector<Waiting> batch = take_ripe();
+    int64_t words = 0;
+    for (const Waiting& waiting : batch) words += static_cast<int64_t>(waiting.messages.size());
+    waiting_words_ -= static_cast<size_t>(words);
     if (stopping_ && steady_clock::now() >= stop_by_) {
       counts_.lost += words;
       continue;
     }
     lock.unlock();
-    bool sent = send(waiting);
+    Sent sent = send(batch);
     lock.lock();
-    if (sent) {
-      ++counts_.sent;
-      counts_.combined += words - 1;
-    } else {
-      counts_.lost += words;
-    }
+    counts_.sent += sent.events;
+    counts_.combined += sent.words - sent.events;
+    counts_.lost += words - sent.words;
   }
 }
 
-// Whether the server has it.
-bool EventQueue::send(const Waiting& waiting) {
-  dialect::EventText text{waiting.warning, waiting.reason, combined_message(waiting.messages)};
-  Listening client(client_);
-  Duration pause = options_.retry_first;
-  for (int tries = 0; tries < kTriesMax; ++tries) {
-    client.last.reset();
-    recorder_.tell(client, waiting.about, waiting.component, text, waiting.now);
-    if (!client.last) return true;
-    bool may_pass = client.last->kind == ErrorKind::kUnavailable || client.last->kind == ErrorKind::kUnknown;
-    if (!may_pass) return false;
-    std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, pause, [this] { return stopping_ && steady_clock::now() >= stop_by_; })) {
-      return false;
-    }
-    pause = std::min(pause * 2, options_.retry_max);
+std::vector<EventQueue::Waiting> EventQueue::take_ripe() {
+  std::vector<Waiting> batch;
+  steady_clock::time_point ripe = steady_clock::now() - options_.gather;
+  while (!line_.empty() && batch.size() < kTogetherMax) {
+    auto found = waiting_.find(line_.front());
+    if (!batch.empty() && !stopping_ && found->second.since > ripe) break;
+    batch.push_back(std::move(found->second));
+    waiting_.erase(found);
+    line_.pop_front();
   }
-  return false;
+  return batch;
+}
+
+EventQueue::Sent EventQueue::send(const std::vector<Waiting>& batch) {
+  auto prepare = [this](const Waiting& waiting) {
+    dialect::EventText text{waiting.warning, waiting.reason, combined_message(waiting.messages)};
+    return recorder_.prepare(waiting.about, waiting.component, text, waiting.now);
+  };
+  Sent sent;
+  Duration pause = options_.retry_first;
+  std::vector<std::pair<const Waiting*, Recorder::Telling>> left;
+  for (const Waiting& waiting : batch) left.emplace_back(&waiting, prepare(waiting));
+  for (int tries = 0; tries < kTriesMax && !left.empty(); ++tries) {
+    if (tries > 0 && !wait(std::exchange(pause, std::min(pause * 2, options_.retry_max)))) break;
+    std::vector<kube::Request> requests;
+    for (const auto& [waiting, telling] : left) requests.push_back(telling.request);
+    std::vector<Result<client::Reply>> replies = client_.send_all(requests);
+    std::vector<std::pair<const Waiting*, Recorder::Telling>> again;
+    for (size_t i = 0; i < left.size(); ++i) {
+      auto& [waiting, telling] = left[i];
+      const Result<client::Reply>& reply = replies[i];
+      bool expired = !recorder_.answer(telling, reply);
+      // Of an earlier try nobody heard how it went.
+      bool was_there = tries > 0 && !reply.ok() && reply.error().kind == ErrorKind::kAlreadyExists;
+      if (reply.ok() || was_there) {
+        ++sent.events;
+        sent.words += static_cast<int64_t>(waiting->messages.size());
+      } else if (expired) {
+        again.emplace_back(waiting, prepare(*waiting));
+      } else if (may_pass(reply.error())) {
+        again.push_back(std::move(left[i]));
+      }
+    }
+    left = std::move(again);
+  }
+  return sent;
+}
+
+bool EventQueue::wait(Duration length) {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, length, [this] { return stopping_ && steady_clock::now() >= stop_by_; });
 }
 
 }  // namespace trainyard::control

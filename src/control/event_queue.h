@@ -4,9 +4,9 @@
 // What says the same about the same job becomes one Event with a count. What is alike (same
 // job, same reason) and waits at the same time becomes one Event that names them all, unless
 // each is asked for; so a job with many replicas costs a few Events, not hundreds. Services that
-// go when their pods do are named beside them. An Event
-// that the server cannot take now is tried again; the line is bounded, and what finds it full
-// is counted as lost.
+// go when their pods do are named beside them. A few go out at a time: more would take from
+// the server what the work needs. An Event that the server cannot take now is tried again; the
+// line is bounded, and what finds it full is counted as lost.
 #pragma once
 
 #include <condition_variable>
@@ -69,7 +69,16 @@ class EventQueue final : public EventSink {
   using Kind = std::string;
 
   void run();
-  bool send(const Waiting& waiting);
+  // The first of the line and those behind it that have waited long enough, a few.
+  std::vector<Waiting> take_ripe();
+  // What the server has of a batch.
+  struct Sent {
+    int64_t events = 0;
+    int64_t words = 0;
+  };
+  Sent send(const std::vector<Waiting>& batch);
+  // Before what failed is tried again; false when there is no time left.
+  bool wait(Duration length);
 
   // Fixed.
   client::Client& client_;

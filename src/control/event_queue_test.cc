@@ -30,12 +30,23 @@ class Post final : public client::Client {
     }
     client::Reply reply;
     if (const auto* create = std::get_if<kube::Create>(&request.verb)) {
+      if (!names_.emplace(kube::name_of(create->body)).second)
+        return Error{ErrorKind::kAlreadyExists, "there"};
       lines_.insert(fmt::format("{} {}: {}", kube::text_at(create->body, {"involvedObject", "name"}),
                                 kube::text_at(create->body, {"reason"}),
                                 kube::text_at(create->body, {"message"})));
     }
+    if (answers_lost_ > 0) {
+      --answers_lost_;
+      return Error{ErrorKind::kUnknown, "no answer came"};
+    }
     reply.object = std::make_shared<const json::object>();
     return reply;
+  }
+  // The next are done and nobody hears of it.
+  void lose_answers(int times) {
+    std::lock_guard lock(mutex_);
+    answers_lost_ = times;
   }
   void refuse(int times, ErrorKind kind) {
     std::lock_guard lock(mutex_);
@@ -46,10 +57,16 @@ class Post final : public client::Client {
     std::lock_guard lock(mutex_);
     return lines_;
   }
+  int created() {
+    std::lock_guard lock(mutex_);
+    return static_cast<int>(names_.size());
+  }
 
  private:
   std::mutex mutex_;
   std::set<std::string> lines_;
+  std::set<std::string> names_;
+  int answers_lost_ = 0;
   int refusals_ = 0;
   ErrorKind kind_ = ErrorKind::kUnavailable;
 };
@@ -115,6 +132,51 @@ TEST(EventQueue, WhatTheServerCannotTakeNowIsTriedAgain) {
   queue.stop(seconds(20));
   EXPECT_EQ(post.lines(), std::set<std::string>{"a Failed: why"});
   EXPECT_EQ(queue.counts().lost, 0);
+}
+
+TEST(EventQueue, AnExpiredEventIsToldAnew) {
+  Post post;
+  EventQueueOptions options = quick();
+  options.gather = Duration{0};
+  EventQueue queue(
+      post, [] { return kToldAt; }, options);
+  auto tell = [&](int64_t sent) {
+    queue.tell(job("a"), "us", {true, "Failed", "why"}, kToldAt);
+    while (queue.counts().sent < sent) std::this_thread::yield();
+  };
+  tell(1);
+  tell(2);
+  EXPECT_EQ(post.created(), 1);
+  post.refuse(1, ErrorKind::kNotFound);
+  tell(3);
+  EXPECT_EQ(post.created(), 2);
+  EXPECT_EQ(queue.counts().lost, 0);
+}
+
+TEST(EventQueue, ATryThatNobodyHeardOfIsNotToldTwice) {
+  Post post;
+  post.lose_answers(1);
+  EventQueue queue(
+      post, [] { return kToldAt; }, quick());
+  queue.tell(job("a"), "us", {true, "Failed", "why"}, kToldAt);
+  queue.stop(seconds(20));
+  EXPECT_EQ(post.created(), 1);
+  EXPECT_EQ(queue.counts().sent, 1);
+  EXPECT_EQ(queue.counts().lost, 0);
+}
+
+TEST(EventQueue, OfSeveralThatGoTogetherEachHasItsOwnFate) {
+  Post post;
+  post.refuse(3, ErrorKind::kForbidden);
+  EventQueue queue(
+      post, [] { return kToldAt; }, quick());
+  for (int i = 0; i < 20; ++i) {
+    queue.tell(job(std::to_string(i)), "us", {false, "Began", "now"}, kToldAt);
+  }
+  queue.stop(seconds(20));
+  EXPECT_EQ(queue.counts().sent, 17);
+  EXPECT_EQ(queue.counts().lost, 3);
+  EXPECT_EQ(post.lines().size(), 17u);
 }
 
 TEST(EventQueue, WhatIsRefusedOrFindsNoRoomIsCountedAsLost) {

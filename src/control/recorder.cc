@@ -20,13 +20,27 @@ std::string event_name(std::string_view object, std::string_view words, uint64_t
 
 void Recorder::tell(client::Client& client, const json::object& about, std::string_view component,
                     const dialect::EventText& text, Time now) {
+  Telling telling = prepare(about, component, text, now);
+  if (answer(telling, client.send(telling.request))) return;
+  telling = prepare(about, component, text, now);
+  (void)answer(telling, client.send(telling.request));
+}
+
+Recorder::Telling Recorder::prepare(const json::object& about, std::string_view component,
+                                    const dialect::EventText& text, Time now) {
   Words words{std::string(kube::uid_of(about)), text.warning, text.reason, text.message,
               std::string(component)};
   std::string ns(kube::namespace_of(about));
-  auto found = told_.find(words);
-  if (found != told_.end() && tell_again(client, ns, found->second, now)) return;
+  if (auto found = told_.find(words); found != told_.end()) {
+    const Told& told = found->second;
+    json::object body{{"count", told.count + 1}, {"lastTimestamp", format_rfc3339(now)}};
+    kube::Patch patch{told.name, kube::PatchKind::kMerge, std::move(body)};
+    return {kube::unheeded(kube::kEvents, ns, std::move(patch)), std::move(words), told.name, true,
+            told.turn};
+  }
+  uint64_t turn = turns_++;
   kube::NewEvent event;
-  event.name = event_name(kube::name_of(about), std::get<0>(words) + text.reason + text.message, turns_, now);
+  event.name = event_name(kube::name_of(about), std::get<0>(words) + text.reason + text.message, turn, now);
   event.ns = ns;
   event.involved = kube::involved_object(about);
   event.type = text.warning ? kube::EventType::kWarning : kube::EventType::kNormal;
@@ -35,29 +49,30 @@ void Recorder::tell(client::Client& client, const json::object& about, std::stri
   event.component = component;
   event.first = now;
   event.last = now;
-  if (!client::create(client, kube::kEvents, ns, kube::event(event)).ok()) return;
-  if (found != told_.end()) {
-    oldest_.erase(found->second.turn);
-    told_.erase(found);
+  return {kube::unheeded(kube::kEvents, ns, kube::Create{kube::event(event)}), std::move(words), event.name,
+          false, turn};
+}
+
+bool Recorder::answer(const Telling& telling, const Result<client::Reply>& reply) {
+  auto found = told_.find(telling.words);
+  if (telling.again) {
+    bool expired = !reply.ok() && reply.error().kind == ErrorKind::kNotFound;
+    if (found == told_.end()) return !expired;
+    if (reply.ok()) ++found->second.count;
+    if (expired) forget(found);
+    return !expired;
   }
-  make_room();
-  oldest_.emplace(turns_, words);
-  told_.emplace(std::move(words), Told{event.name, 1, turns_++});
+  if (!reply.ok()) return true;
+  if (found != told_.end()) forget(found);
+  if (told_.size() >= kEventsRememberedMax) forget(told_.find(*oldest_.begin()->second));
+  auto added = told_.emplace(telling.words, Told{telling.name, 1, telling.turn}).first;
+  oldest_.emplace(telling.turn, &added->first);
+  return true;
 }
 
-bool Recorder::tell_again(client::Client& client, std::string_view ns, Told& told, Time now) {
-  json::object body{{"count", told.count + 1}, {"lastTimestamp", format_rfc3339(now)}};
-  Result<client::Object> patched =
-      client::patch(client, kube::kEvents, ns, {told.name, kube::PatchKind::kMerge, std::move(body)});
-  if (patched.ok()) ++told.count;
-  // One that has expired at the server is told as if for the first time.
-  return patched.ok() || patched.error().kind != ErrorKind::kNotFound;
-}
-
-void Recorder::make_room() {
-  if (told_.size() < kEventsRememberedMax) return;
-  told_.erase(oldest_.begin()->second);
-  oldest_.erase(oldest_.begin());
+void Recorder::forget(std::map<Words, Told>::iterator told) {
+  oldest_.erase(told->second.turn);
+  told_.erase(told);
 }
 
 }  // namespace trainyard::control

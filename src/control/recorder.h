@@ -1,8 +1,8 @@
 // Recorder: tells people what happened, as Event objects. The same words about the same
 // object become one Event with a rising count. Resource: owned by one operator.
 //
-// Best effort: an Event that cannot be written is dropped, never retried, and never
-// fails what it tells about.
+// tell() is best effort: an Event that cannot be written is dropped, never retried, and never
+// fails what it tells about. Who sends several at once, or tries again, has prepare() and answer().
 #pragma once
 
 #include <map>
@@ -23,22 +23,36 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  // uid, type, reason, message, component
+  using Words = std::tuple<std::string, bool, std::string, std::string, std::string>;
+  // One Event to be sent, and what is remembered once the server has it.
+  struct Telling {
+    kube::Request request;
+    Words words;
+    std::string name;  // of the Event
+    bool again = false;
+    uint64_t turn = 0;
+  };
+
   void tell(client::Client& client, const json::object& about, std::string_view component,
             const dialect::EventText& text, Time now);
 
+  Telling prepare(const json::object& about, std::string_view component, const dialect::EventText& text,
+                  Time now);
+  // What became of it. False: what was to be told again has expired at the server and is
+  // forgotten here; prepared once more, it is told as if for the first time.
+  bool answer(const Telling& telling, const Result<client::Reply>& reply);
+
  private:
-  // uid, type, reason, message, component
-  using Words = std::tuple<std::string, bool, std::string, std::string, std::string>;
   struct Told {
     std::string name;
     int count = 0;
     uint64_t turn = 0;
   };
-  bool tell_again(client::Client& client, std::string_view ns, Told& told, Time now);
-  void make_room();
+  void forget(std::map<Words, Told>::iterator told);
 
   std::map<Words, Told> told_;
-  std::map<uint64_t, Words> oldest_;  // by turn
+  std::map<uint64_t, const Words*> oldest_;  // by turn; the keys of told_
   uint64_t turns_ = 0;
 };
 

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 
-#include "control/scheduler_writes.h"
 #include "kube/access.h"
 #include "sched/schedule.h"
 
 namespace trainyard::control {
 namespace {
 
-// How many writes are sent together.
+// How many writes are sent together. Of bindings as many as take about half a second: at the end of
+// each batch connections stand idle, and while it lasts nothing else is done, the lease not renewed.
 constexpr size_t kBatchMax = 256;
+constexpr size_t kBindBatchMin = 64;
+constexpr size_t kBindBatchMax = 4'096;
+constexpr Duration kBindBatchTime{500};
 constexpr Duration kRetrySoon{200};
 constexpr Duration kRetryLater{1'000};
 // A pass costs time that grows with the cluster: as long again, or less, belongs to others.
@@ -68,7 +71,10 @@ class Scheduler::Fence final : public client::Client {
 };
 
 Scheduler::Scheduler(SchedulerPorts ports, SchedulerOptions options)
-    : ports_(std::move(ports)), options_(std::move(options)), fence_(std::make_unique<Fence>(*this)) {
+    : ports_(std::move(ports)),
+      options_(std::move(options)),
+      fence_(std::make_unique<Fence>(*this)),
+      bind_batch_(kBatchMax) {
   for (const client::Stream& stream : view_.streams()) watchers_.emplace_back(stream);
   if (options_.elects_leader) lease_.emplace(options_.lease_ns, options_.lease_name, options_.identity);
 }
@@ -183,7 +189,7 @@ bool Scheduler::run_evictions(Time now) {
 
 bool Scheduler::run_bindings(Time now) {
   if (bindings_.empty()) return false;
-  std::vector<Bind> batch = take_first(bindings_, kBatchMax);
+  std::vector<Bind> batch = take_first(bindings_, bind_batch_);
   std::vector<kube::Request> requests;
   requests.reserve(batch.size());
   for (const Bind& bind : batch) {
@@ -191,7 +197,9 @@ bool Scheduler::run_bindings(Time now) {
     requests.push_back(bind_request(bind.pod, bind.node));
   }
   counts_.writes += static_cast<int64_t>(batch.size());
+  Time began = ports_.clock();
   std::vector<Result<client::Reply>> replies = fence_->send_all(requests);
+  fit_batch(batch.size(), ports_.clock() - began);
   for (size_t i = 0; i < batch.size(); ++i) {
     const Bind& bind = batch[i];
     if (replies[i].ok()) {
@@ -211,6 +219,12 @@ bool Scheduler::run_bindings(Time now) {
   }
   if (bindings_.empty()) tell_placed();
   return true;
+}
+
+void Scheduler::fit_batch(size_t sent, Duration took) {
+  if (took > kBindBatchTime) bind_batch_ = std::max(bind_batch_ / 2, kBindBatchMin);
+  if (sent == bind_batch_ && took * 2 < kBindBatchTime)
+    bind_batch_ = std::min(bind_batch_ * 2, kBindBatchMax);
 }
 
 // Words come after deeds: an event for each pod would cost the server as much as its binding does.
@@ -287,10 +301,12 @@ void Scheduler::decide(const sched::Snapshot& snapshot, Time now) {
 
 void Scheduler::order_writes() {
   for (const sched::Eviction& eviction : decisions_.evictions) {
-    if (const PodSight* pod = view_.find_pod(eviction.uid)) evictions_.push_back({pod->seen, eviction});
+    if (const PodSight* pod = view_.find_pod(eviction.uid))
+      evictions_.push_back({named(pod->seen), eviction});
   }
   for (const sched::Binding& binding : decisions_.bindings) {
-    if (const PodSight* pod = view_.find_pod(binding.uid)) bindings_.push_back({pod->seen, binding.node});
+    if (const PodSight* pod = view_.find_pod(binding.uid))
+      bindings_.push_back({named(pod->seen), binding.node});
   }
 }
 
@@ -422,7 +438,7 @@ void Scheduler::order_tells_of(const sched::Gang& gang, const sched::Waiting& wa
     bool fresh = pod->told_at && now - *pod->told_at < (alone ? kRewordPod : kRewordMember);
     if (!pod->told.empty() && wait.told == wait.code && fresh) continue;
     all_told = false;
-    tells_.push_back({pod->seen, message, events_left-- > 0});
+    tells_.push_back({named(pod->seen), message, events_left-- > 0});
   }
   if (all_told) wait.told = wait.code;
 }

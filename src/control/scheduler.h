@@ -25,6 +25,7 @@
 #include "control/lease.h"
 #include "control/recorder.h"
 #include "control/scheduler_view.h"
+#include "control/scheduler_writes.h"
 #include "control/steps.h"
 #include "sched/decisions.h"
 #include "sched/gangs_from.h"
@@ -101,11 +102,11 @@ class Scheduler final : public Steps {
 
   // A pod of the last pass that gets a node, and one that has to leave.
   struct Evict {
-    sched::PodSeen pod;
+    PodName pod;
     sched::Eviction eviction;
   };
   struct Bind {
-    sched::PodSeen pod;
+    PodName pod;
     std::string node;
   };
   struct Status {
@@ -114,7 +115,7 @@ class Scheduler final : public Steps {
     json::object status;
   };
   struct Tell {
-    sched::PodSeen pod;
+    PodName pod;
     std::string message;
     bool with_event = false;
   };
@@ -137,6 +138,7 @@ class Scheduler final : public Steps {
   bool resolve_doubts(Time now);
   bool run_evictions(Time now);
   bool run_bindings(Time now);
+  void fit_batch(size_t sent, Duration took);
   void tell_placed();
   bool run_pass(Time now);
   bool run_statuses(Time now);
@@ -173,6 +175,7 @@ class Scheduler final : public Steps {
   std::map<std::string, Time> doubts_;  // uid of pods whose binding may have been done: when to look
   std::deque<Evict> evictions_;
   std::deque<Bind> bindings_;
+  size_t bind_batch_;
   std::vector<Bind> placed_;  // bound, and nobody is told yet
   std::deque<Status> statuses_;
   std::deque<Tell> tells_;

@@ -10,10 +10,11 @@ namespace {
 
 json::object meta_with_uid(std::string_view uid) { return json::object{{"uid", kube::jview(uid)}}; }
 
-kube::Request condition_request(const sched::PodSeen& pod, json::object condition) {
+kube::Request condition_request(const PodName& pod, json::object condition) {
   json::object body{{"metadata", meta_with_uid(pod.uid)},
                     {"status", json::object{{"conditions", json::array{json::value(std::move(condition))}}}}};
-  return {kube::kPods, pod.ns, kube::Patch{pod.name, kube::PatchKind::kStrategic, std::move(body), true}};
+  return kube::unheeded(kube::kPods, pod.ns,
+                        kube::Patch{pod.name, kube::PatchKind::kStrategic, std::move(body), true});
 }
 
 // A merge leaves what it does not name: members that are no longer there are taken away by name.
@@ -30,11 +31,12 @@ void name_what_goes(const json::object& before, json::object& after) {
 
 }  // namespace
 
-kube::Request bind_request(const sched::PodSeen& pod, std::string_view node) {
-  return {kube::kBindings, pod.ns, kube::Create{kube::binding(pod.ns, pod.name, pod.uid, node)}};
+kube::Request bind_request(const PodName& pod, std::string_view node) {
+  return kube::unheeded(kube::kBindings, pod.ns,
+                        kube::Create{kube::binding(pod.ns, pod.name, pod.uid, node)});
 }
 
-kube::Request mark_evicted_request(const sched::PodSeen& pod, const sched::Eviction& eviction, Time now) {
+kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& eviction, Time now) {
   return condition_request(pod, {{"type", "DisruptionTarget"},
                                  {"status", "True"},
                                  {"reason", "PreemptionByScheduler"},
@@ -42,13 +44,13 @@ kube::Request mark_evicted_request(const sched::PodSeen& pod, const sched::Evict
                                  {"lastTransitionTime", format_rfc3339(now)}});
 }
 
-kube::Request evict_request(const sched::PodSeen& pod) {
+kube::Request evict_request(const PodName& pod) {
   kube::DeleteOptions options;
   options.uid = pod.uid;
-  return {kube::kPods, pod.ns, kube::Delete{pod.name, std::move(options)}};
+  return kube::unheeded(kube::kPods, pod.ns, kube::Delete{pod.name, std::move(options)});
 }
 
-kube::Request tell_pod_request(const sched::PodSeen& pod, std::string_view message, Time now) {
+kube::Request tell_pod_request(const PodName& pod, std::string_view message, Time now) {
   return condition_request(pod, {{"type", "PodScheduled"},
                                  {"status", "False"},
                                  {"reason", "Unschedulable"},
@@ -98,7 +100,7 @@ std::string gist(std::string_view message) {
   return out;
 }
 
-json::object reference_to(const sched::PodSeen& pod) {
+json::object reference_to(const PodName& pod) {
   return {{"apiVersion", "v1"},
           {"kind", "Pod"},
           {"metadata", json::object{{"name", pod.name}, {"namespace", pod.ns}, {"uid", pod.uid}}}};

@@ -13,12 +13,20 @@
 
 namespace trainyard::control {
 
-kube::Request bind_request(const sched::PodSeen& pod, std::string_view node);
+// Which pod is meant.
+struct PodName {
+  std::string uid;
+  std::string ns;
+  std::string name;
+};
+inline PodName named(const sched::PodSeen& pod) { return {pod.uid, pod.ns, pod.name}; }
+
+kube::Request bind_request(const PodName& pod, std::string_view node);
 // Says first that the pod goes because of its scheduler, so that nobody charges it for that.
-kube::Request mark_evicted_request(const sched::PodSeen& pod, const sched::Eviction& eviction, Time now);
-kube::Request evict_request(const sched::PodSeen& pod);
+kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& eviction, Time now);
+kube::Request evict_request(const PodName& pod);
 // The condition PodScheduled=False.
-kube::Request tell_pod_request(const sched::PodSeen& pod, std::string_view message, Time now);
+kube::Request tell_pod_request(const PodName& pod, std::string_view message, Time now);
 // The new status of a PodGroup or Queue, on condition that it is still the one that was seen.
 kube::Request status_request(const kube::Resource& resource, const json::object& seen, json::object status);
 
@@ -31,6 +39,6 @@ std::string waiting_text(const sched::Gang& gang, const sched::Waiting& waiting)
 std::string gist(std::string_view message);
 
 // As an event speaks of it.
-json::object reference_to(const sched::PodSeen& pod);
+json::object reference_to(const PodName& pod);
 
 }  // namespace trainyard::control

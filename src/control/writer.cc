@@ -339,7 +339,7 @@ std::vector<Result<bool>> Writer::remove_all(const kube::Resource& resource, int
   for (const Named& object : objects) {
     kube::DeleteOptions options;
     options.uid = object.uid;
-    requests.push_back({resource, c_.key.ns, kube::Delete{object.name, std::move(options)}});
+    requests.push_back(kube::unheeded(resource, c_.key.ns, kube::Delete{object.name, std::move(options)}));
   }
   writes_ += static_cast<int>(requests.size());
   std::vector<Result<client::Reply>> replies = c_.client.send_all(requests);

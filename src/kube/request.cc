@@ -166,18 +166,17 @@ std::string_view method_of(const Request& request) {
                     request.verb);
 }
 
-std::optional<json::value> body_of(const Request& request) {
-  using Body = std::optional<json::value>;
+std::string body_of(const Request& request) {
   return std::visit(Match{
-                        [](const Get&) -> Body { return std::nullopt; },
-                        [](const List&) -> Body { return std::nullopt; },
-                        [](const Watch&) -> Body { return std::nullopt; },
-                        [](const Create& create) -> Body { return json::value(create.body); },
-                        [](const Update& update) -> Body { return json::value(update.body); },
-                        [](const UpdateStatus& update) -> Body { return json::value(update.body); },
-                        [](const Patch& patch) -> Body { return patch.body; },
-                        [](const Delete& del) -> Body { return to_json(del.options); },
-                        [](const DeleteCollection& del) -> Body { return to_json(del.options); },
+                        [](const Get&) { return std::string(); },
+                        [](const List&) { return std::string(); },
+                        [](const Watch&) { return std::string(); },
+                        [](const Create& create) { return json::serialize(create.body); },
+                        [](const Update& update) { return json::serialize(update.body); },
+                        [](const UpdateStatus& update) { return json::serialize(update.body); },
+                        [](const Patch& patch) { return json::serialize(patch.body); },
+                        [](const Delete& del) { return json::serialize(to_json(del.options)); },
+                        [](const DeleteCollection& del) { return json::serialize(to_json(del.options)); },
                     },
                     request.verb);
 }

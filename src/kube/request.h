@@ -104,15 +104,22 @@ struct Request {
   std::string ns;  // "" for all namespaces, and for kinds that have none
   Verb verb;
   WriteOptions options = {};  // of writes
+  // False: nobody reads the object that a write is answered with, and a client need not either.
+  bool heeds_answer = true;
   bool operator==(const Request&) const = default;
 };
+
+// A write whose answer nobody reads but for its success.
+inline Request unheeded(const Resource& resource, std::string ns, Verb verb) {
+  return {resource, std::move(ns), std::move(verb), {}, false};
+}
 
 // The URL's path and query: "/api/v1/namespaces/a/pods?labelSelector=app%3Db".
 std::string path_of(const Request& request);
 // "GET", "POST", "PUT", "PATCH", "DELETE".
 std::string_view method_of(const Request& request);
-// What is sent, if anything; for a delete its options.
-std::optional<json::value> body_of(const Request& request);
+// What is sent, as JSON; "" for nothing. For a delete its options.
+std::string body_of(const Request& request);
 // "application/json" or the patch's own type; "" when there is no body.
 std::string_view content_type_of(const Request& request);
 // "delete pods a/b", for errors and logs.

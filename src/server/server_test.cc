@@ -391,11 +391,10 @@ class HttpSubject final : public store::Subject {
     EXPECT_EQ(made.status, 201) << made.body;
   }
   Result<store::Answer> send(const kube::Request& request) override {
-    std::optional<json::value> body = kube::body_of(request);
     bool watch = std::holds_alternative<kube::Watch>(request.verb);
     std::string path = kube::path_of(request) + (watch ? "&timeoutSeconds=1" : "");
-    Reply reply = plane_.call(kube::method_of(request), path, body ? json::serialize(*body) : "",
-                              kube::content_type_of(request));
+    Reply reply =
+        plane_.call(kube::method_of(request), path, kube::body_of(request), kube::content_type_of(request));
     if (reply.status >= 300 || reply.status == 0) return Error{kind_of(reply), reply.body};
     return watch ? events_of(reply.body) : answer_of(reply.object());
   }
