@@ -94,10 +94,11 @@ class Line {
     } else {
       while (!text.ends_with("0\r\n\r\n")) more(text);
     }
-    if (status >= 400) last_error_ = text.substr(head + 4);
+    body_ = text.substr(head + 4);
     return status;
   }
-  const std::string& last_error() const { return last_error_; }
+  // Of the last answer.
+  const std::string& body() const { return body_; }
 
  private:
   void more(std::string& text) {
@@ -109,7 +110,7 @@ class Line {
   SSL_CTX* context_ = nullptr;
   SSL* ssl_ = nullptr;
   int socket_ = -1;
-  std::string last_error_;
+  std::string body_;
 };
 
 std::string pod(const std::string& name) {
@@ -162,7 +163,7 @@ void creates(const Target& target, int connections, double seconds, const std::s
         Clock::time_point sent = Clock::now();
         line.send(create(target, fmt::format("{}-{}-{}", prefix, n, i)));
         if (int status = line.answer(); status != 201) {
-          give_up(fmt::format("answered {}: {}", status, line.last_error()));
+          give_up(fmt::format("answered {}: {}", status, line.body()));
         }
         own.push_back(seconds_since(sent) * 1e3);
       }
@@ -200,21 +201,30 @@ void follow(Line& line, const std::string& prefix, int events, std::map<int, Clo
   }
 }
 
+std::string version_in(const std::string& object) {
+  const std::string member = R"("resourceVersion":")";
+  size_t from = object.find(member) + member.size();
+  return object.substr(from, object.find('"', from) - from);
+}
+
+// From now on: what was there before is not read first.
 void watch(const Target& target, int events, const std::string& prefix) {
+  Line line(target);
+  line.send(create(target, "before-" + prefix));
+  if (line.answer() != 201) give_up(line.body());
   Line stream(target);
   stream.send(
-      fmt::format("GET /api/v1/namespaces/default/pods?watch=1&resourceVersion=0 HTTP/1.1\r\nHost: "
+      fmt::format("GET /api/v1/namespaces/default/pods?watch=1&resourceVersion={} HTTP/1.1\r\nHost: "
                   "127.0.0.1:{}\r\nAuthorization: Bearer {}\r\nAccept: application/json\r\n\r\n",
-                  target.port, target.token));
+                  version_in(line.body()), target.port, target.token));
   std::map<int, Clock::time_point> seen;
   std::thread follower([&] { follow(stream, prefix, events, seen); });
-  Line line(target);
   std::map<int, Clock::time_point> sent;
   std::map<int, Clock::time_point> answered;
   for (int i = 0; i < events; ++i) {
     sent[i] = Clock::now();
     line.send(create(target, fmt::format("{}-{}", prefix, i)));
-    if (line.answer() != 201) give_up(line.last_error());
+    if (line.answer() != 201) give_up(line.body());
     answered[i] = Clock::now();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

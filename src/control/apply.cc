@@ -68,12 +68,21 @@ class Applier {
   Failure take(const model::AddFinalizer&) { return writer_.set_finalizer(true); }
   Failure take(const model::DropFinalizer&) { return writer_.set_finalizer(false); }
 
+  // A job that ended before we were here, and of which there is nothing to say but what we alone
+  // read: that would be a write for each old job of a cluster that comes over.
+  bool is_ended_by_another(const json::object& status, const json::object& previous) const {
+    if (!plan_.state.finished() || previous.contains(kube::jview(dialect::kRecord))) return false;
+    json::object shown = status;
+    shown.erase(kube::jview(dialect::kRecord));
+    return kube::same(shown, previous);
+  }
+
   Failure take(const model::WriteState&) {
     const json::object* stored = kube::object_at(*writer_.job(), {"status"});
     const json::object none;
     const json::object& previous = stored == nullptr ? none : *stored;
     json::object status = c_.dialect.project(seen_, plan_.state, previous, now_);
-    if (kube::same(status, previous)) {
+    if (kube::same(status, previous) || is_ended_by_another(status, previous)) {
       state_current_ = true;
       return std::nullopt;
     }

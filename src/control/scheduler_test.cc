@@ -44,6 +44,19 @@ TEST(Scheduler, ABacklogIsToldOnceAndCostsNothing) {
   EXPECT_GT(*yard.scheduler().next_wake(), yard.now + seconds(50));
 }
 
+TEST(Scheduler, APodBehindAGateCostsNoPassUntilTheGateIsLifted) {
+  SchedulerYard yard;
+  yard.node("here", "2");
+  yard.settle();
+  int64_t passes = yard.scheduler().counts().passes;
+  yard.gated_pod("a", "1");
+  yard.settle();
+  EXPECT_EQ(yard.scheduler().counts().passes, passes);
+  yard.lift_gates("a");
+  yard.settle();
+  EXPECT_EQ(yard.node_of("a"), "here");
+}
+
 TEST(Scheduler, AGangStartsWholeOrWaitsWhole) {
   SchedulerYard yard;
   yard.node("n1", "4");

@@ -77,18 +77,31 @@ class SchedulerYard {
   }
   // A pod; of the Volcano group that is named, unless it is "".
   void pod(std::string_view name, std::string_view cpu, std::string_view group = "") {
+    add(pod_object(name, cpu, group));
+  }
+  void gated_pod(std::string_view name, std::string_view cpu) {
+    json::object made = pod_object(name, cpu, "");
+    made["spec"].as_object()["schedulingGates"] = json::array{json::object{{"name", "example.com/later"}}};
+    add(made);
+  }
+  void lift_gates(std::string_view name) {
+    json::object changed = **store.get(kube::kPods, "ns", name);
+    changed["spec"].as_object().erase("schedulingGates");
+    ASSERT_TRUE(store.update(kube::kPods, "ns", changed, now).ok());
+  }
+  static json::object pod_object(std::string_view name, std::string_view cpu, std::string_view group) {
     json::object meta{{"name", kube::jview(name)}, {"namespace", "ns"}};
     if (!group.empty()) {
       meta["annotations"] = json::object{{"scheduling.k8s.io/group-name", kube::jview(group)}};
     }
     json::object container{
         {"name", "c"}, {"resources", json::object{{"requests", json::object{{"cpu", kube::jview(cpu)}}}}}};
-    json::object made{{"apiVersion", "v1"},
-                      {"kind", "Pod"},
-                      {"metadata", std::move(meta)},
-                      {"spec", json::object{{"containers", json::array{container}}}}};
-    ASSERT_TRUE(store.create(kube::kPods, "ns", made, now).ok());
+    return {{"apiVersion", "v1"},
+            {"kind", "Pod"},
+            {"metadata", std::move(meta)},
+            {"spec", json::object{{"containers", json::array{container}}}}};
   }
+  void add(const json::object& pod) { ASSERT_TRUE(store.create(kube::kPods, "ns", pod, now).ok()); }
   void group(std::string_view name, int min_member, std::string_view queue = "") {
     json::object spec{{"minMember", min_member}};
     if (!queue.empty()) spec["queue"] = kube::jview(queue);

@@ -137,6 +137,14 @@ bool SchedulerView::is_own(const json::object& object) const {
   return found != own_versions_.end() && found->second == kube::version_of(object);
 }
 
+// A gated pod that belongs to no group gets no node, and where there are no queues nobody counts it.
+bool SchedulerView::can_matter(const PodSight* pod) const {
+  if (pod == nullptr) return false;
+  bool queued = std::any_of(queues_.begin(), queues_.end(),
+                            [](const Sights<DocumentSight>& queues) { return !queues.all().empty(); });
+  return !pod->seen.gated || !pod->seen.group.empty() || queued;
+}
+
 bool SchedulerView::take_in(int stream, const client::Output& output) {
   bool news = false;
   auto any_change = [&](const auto*, const auto*) { news = true; };
@@ -155,7 +163,7 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
         expected = as_assumed == after->seen;
       }
       if (assumed != assumed_.end() && (after == nullptr || !seen.node.empty())) assumed_.erase(assumed);
-      news = news || !expected;
+      news = news || (!expected && (can_matter(before) || can_matter(after)));
     });
   } else if (stream == kNodesSeen) {
     nodes_.apply(output, any_change);

@@ -74,6 +74,7 @@ class SchedulerView {
 
  private:
   bool is_own(const json::object& object) const;
+  bool can_matter(const PodSight* pod) const;
   void find_claim_nodes();
 
   std::vector<client::Stream> streams_;

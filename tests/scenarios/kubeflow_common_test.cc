@@ -399,5 +399,20 @@ TEST(Kubeflow, S49_ADeletedJobAdoptsNothing) {
   EXPECT_EQ(yard.services(), "");
 }
 
+// A cluster that comes over from another operator has jobs that ended long ago.
+TEST(KubeflowCommon, AJobThatAnotherOperatorFinishedCostsNoWrite) {
+  Yard yard;
+  json::object job = parse(tfjob("Chief 1, Worker 2"));
+  ASSERT_TRUE(yard.store.create(kube::kTfJobs, "ns", job, yard.now).ok());
+  job = **yard.store.get(kube::kTfJobs, "ns", "j");
+  job["status"] = parse(R"(
+    {startTime: "2024-01-01T00:00:00Z", completionTime: "2024-01-01T00:01:00Z", conditions: [
+      {type: Created, status: "True", reason: TFJobCreated, message: made, lastUpdateTime: "2024-01-01T00:00:00Z", lastTransitionTime: "2024-01-01T00:00:00Z"},
+      {type: Succeeded, status: "True", reason: TFJobSucceeded, message: ended, lastUpdateTime: "2024-01-01T00:01:00Z", lastTransitionTime: "2024-01-01T00:01:00Z"}],
+     replicaStatuses: {Chief: {succeeded: 1}, Worker: {}}})");
+  ASSERT_TRUE(yard.store.update_status(kube::kTfJobs, "ns", job, yard.now).ok());
+  EXPECT_EQ(yard.cost_of([&] { yard.restart_operator().settle(); }), 0);
+}
+
 }  // namespace
 }  // namespace trainyard::scenarios

@@ -48,6 +48,7 @@ inline constexpr std::string_view kRestartScopeAnnotation =
     "trainyard.dev/restart-scope";                                                  // on jobs: pod, role, job
 inline constexpr std::string_view kHoldAnnotation = "trainyard.dev/hold-deletion";  // on jobs: "true"
 inline constexpr std::string_view kFinalizer = "trainyard.dev/pods-first";
+inline constexpr std::string_view kRecord = "trainyard";  // member of a status: what we alone read
 inline constexpr std::string_view kDigestAnnotation = "trainyard.dev/digest";  // on companions
 inline constexpr std::string_view kGangSchedulerAnnotation =
     "trainyard.dev/gang-scheduler";  // on jobs: overrides Settings

@@ -19,7 +19,6 @@ using model::JobState;
 using model::Phase;
 using model::ResultKind;
 
-constexpr std::string_view kMemoryKey = "trainyard";
 
 bool is_terminal(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
 
@@ -124,13 +123,13 @@ json::object project(const model::Observation& seen, const JobState& state, cons
   } else {
     status.erase("tensorboard");
   }
-  status[kube::jview(kMemoryKey)] = model::encode_state(seen.spec, state);
+  status[kube::jview(dialect::kRecord)] = model::encode_state(seen.spec, state);
   return status;
 }
 
 JobState recall(const model::JobSpec& spec, const json::object& object) {
   const json::object& status = status_of(object);
-  if (const json::object* memory = kube::object_at(status, {kMemoryKey}))
+  if (const json::object* memory = kube::object_at(status, {dialect::kRecord}))
     return model::decode_state(spec, *memory);
   JobState state = model::decode_state(spec, {});
   adopt(spec, status, state);

@@ -14,7 +14,6 @@ namespace {
 using model::Phase;
 using model::ResultKind;
 
-constexpr std::string_view kMemory = "trainyard";
 
 void tell_ended(JobConditions& conditions, const model::JobSpec& spec, const model::JobState& state) {
   switch (*state.result) {
@@ -106,12 +105,12 @@ json::object project_tfjob(const model::Observation& seen, const model::JobState
   }
   if (state.started_at) status["startTime"] = format_rfc3339(*state.started_at);
   if (state.finished_at) status["completionTime"] = format_rfc3339(*state.finished_at);
-  status[kube::jview(kMemory)] = model::encode_state(spec, state);
+  status[kube::jview(kRecord)] = model::encode_state(spec, state);
   return status;
 }
 
 model::JobState recall_tfjob(const model::JobSpec& spec, const json::object& object) {
-  if (const json::object* memory = kube::object_at(object, {"status", kMemory})) {
+  if (const json::object* memory = kube::object_at(object, {"status", kRecord})) {
     return model::decode_state(spec, *memory);
   }
   model::JobState state = model::decode_state(spec, {});
