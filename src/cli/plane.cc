@@ -156,6 +156,7 @@ Result<Done> WholePlane::begin() {
 
   control::OperatorOptions operator_options;
   operator_options.settings = options_.settings.settings;
+  operator_options.at_rest = client::Form::kDocument;  // the hub holds them anyway
   std::span<const dialect::Dialect> dialects = all_dialects();
   operator_ = std::make_unique<control::Operator>(
       control::OperatorPorts{*client_, must_make_keys, wall_clock},

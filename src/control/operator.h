@@ -46,7 +46,8 @@ struct OperatorOptions {
   dialect::Settings settings;
   std::vector<kube::Resource> around = resources_around();
   std::vector<std::string> namespaces = {};  // none: all
-  // How jobs, their pods and their services are kept: all of these are many.
+  // How jobs, their pods and their services are kept: all of these are many. Documents where the
+  // client's server is in this process and holds them anyway.
   client::Form at_rest = client::Form::kText;
   // How long changes of a job's pods and services are gathered before a pass looks at them.
   Duration gather{0};

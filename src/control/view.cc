@@ -93,12 +93,15 @@ View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube:
   auto wanted = [&](const kube::Resource& resource) {
     return std::find(around.begin(), around.end(), resource) != around.end();
   };
+  // Less of a document that somebody else holds anyway would be a second one.
+  using Keep = decltype(client::Stream::keep);
+  auto less = [&](Keep keep) { return at_rest == client::Form::kText ? keep : nullptr; };
   for (const dialect::Dialect& dialect : dialects) {
     DialectStreams streams;
-    streams.jobs = add_stream(view, dialect.resource, "", client::keep_all_but_managers, at_rest);
-    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, client::keep_pod, at_rest);
+    streams.jobs = add_stream(view, dialect.resource, "", less(client::keep_all_but_managers), at_rest);
+    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, less(client::keep_pod), at_rest);
     streams.services =
-        add_stream(view, kube::kServices, dialect.pod_selector, client::keep_identity, at_rest);
+        add_stream(view, kube::kServices, dialect.pod_selector, less(client::keep_identity), at_rest);
     view.dialects.push_back(streams);
   }
   for (GangScheduler scheduler : kGangSchedulers) {

@@ -53,7 +53,8 @@ std::vector<kube::Resource> resources_around();
 
 // Streams for the jobs, pods and services of each dialect, and for those of the
 // resources `around` that jobs may need; in these namespaces, or in all when there are none.
-// `at_rest`: how the first three are kept.
+// `at_rest`: how the first three are kept: as text, with the parts that are read and no others, or
+// as the documents that came.
 View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube::Resource> around,
                std::vector<std::string> namespaces = {}, client::Form at_rest = client::Form::kText);
 

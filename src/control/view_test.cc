@@ -34,5 +34,16 @@ TEST(ViewTest, WatchesWhatIsAroundWithoutReadingEverybodysSecrets) {
   EXPECT_FALSE(view.synced());
 }
 
+TEST(ViewTest, KeepsLessOfAnObjectOnlyWhereItIsKeptAsText) {
+  std::vector<dialect::Dialect> dialects{toy()};
+  for (const client::Stream& stream : make_view(dialects, {}, {}, client::Form::kText).streams) {
+    EXPECT_NE(stream.keep, nullptr) << stream.resource.plural;
+  }
+  for (const client::Stream& stream : make_view(dialects, {}, {}, client::Form::kDocument).streams) {
+    EXPECT_EQ(stream.keep, nullptr) << stream.resource.plural;
+    EXPECT_EQ(stream.form, client::Form::kDocument);
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::control::testing
