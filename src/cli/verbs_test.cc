@@ -167,11 +167,11 @@ class Forbids final : public client::Client {
  public:
   Forbids(client::Client& inner, std::set<std::string> plurals)
       : inner_(inner), plurals_(std::move(plurals)) {}
-  Result<client::Reply> send(const kube::Request& request) override {
+  Result<client::Reply> send(kube::Request request) override {
     if (plurals_.contains(std::string(request.resource.plural))) {
       return Error{ErrorKind::kForbidden, fmt::format("{} are secret", request.resource.plural)};
     }
-    return inner_.send(request);
+    return inner_.send(std::move(request));
   }
 
  private:

@@ -15,10 +15,10 @@ Result<Object> one(Client& client, const kube::Resource& resource, std::string_v
 
 }  // namespace
 
-std::vector<Result<Reply>> Client::send_all(const std::vector<kube::Request>& requests) {
+std::vector<Result<Reply>> Client::send_all(std::vector<kube::Request> requests) {
   std::vector<Result<Reply>> replies;
   replies.reserve(requests.size());
-  for (const kube::Request& request : requests) replies.push_back(send(request));
+  for (kube::Request& request : requests) replies.push_back(send(std::move(request)));
   return replies;
 }
 

@@ -43,10 +43,11 @@ struct Reply {
 class Client {
  public:
   virtual ~Client() = default;
-  virtual Result<Reply> send(const kube::Request& request) = 0;
+  // Takes the request over: a store in this process keeps the very document that it is given.
+  virtual Result<Reply> send(kube::Request request) = 0;
   // Requests that do not depend on one another: one answer each, in their order. A body that
   // sends several at once says how many; the others send one after the other.
-  virtual std::vector<Result<Reply>> send_all(const std::vector<kube::Request>& requests);
+  virtual std::vector<Result<Reply>> send_all(std::vector<kube::Request> requests);
   virtual int parallel_max() const { return 1; }
 };
 

@@ -8,8 +8,8 @@ namespace {
 // Answers everything with an empty reply.
 class Mute final : public Client {
  public:
-  Result<Reply> send(const kube::Request& request) override {
-    sent.push_back(request);
+  Result<Reply> send(kube::Request request) override {
+    sent.push_back(std::move(request));
     return Reply{};
   }
   std::vector<kube::Request> sent;

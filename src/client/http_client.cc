@@ -335,21 +335,21 @@ Result<Reply> ask_in_pages(HttpClient& client, kube::Request request) {
 
 }  // namespace
 
-Result<Reply> HttpClient::send(const kube::Request& request) {
+Result<Reply> HttpClient::send(kube::Request request) {
   if (std::holds_alternative<kube::Watch>(request.verb)) {
     return Error{ErrorKind::kInvalid, "a watch over HTTP is opened, not sent"};
   }
   const auto* list = std::get_if<kube::List>(&request.verb);
   if (list != nullptr && list->limit == 0 && list->continue_token.empty()) {
-    return ask_in_pages(*this, request);
+    return ask_in_pages(*this, std::move(request));
   }
   return ask(*this, request);
 }
 
 int HttpClient::parallel_max() const { return core_->options.requests_max; }
 
-std::vector<Result<Reply>> HttpClient::send_all(const std::vector<kube::Request>& requests) {
-  if (requests.size() == 1) return {send(requests.front())};
+std::vector<Result<Reply>> HttpClient::send_all(std::vector<kube::Request> requests) {
+  if (requests.size() == 1) return {send(std::move(requests.front()))};
   std::vector<Result<Reply>> replies;
   replies.reserve(requests.size());
   Result<Identity> identity = core_->credentials.current();
@@ -380,7 +380,7 @@ std::vector<Result<Reply>> HttpClient::send_all(const std::vector<kube::Request>
                                       : Result<Reply>(done.reply.error()));
   }
   if (pause) std::this_thread::sleep_for(*pause);
-  for (size_t i : again) replies[i] = send(requests[i]);
+  for (size_t i : again) replies[i] = send(std::move(requests[i]));
   return replies;
 }
 

@@ -68,8 +68,8 @@ class HttpClient final : public Client, public WatchSource, public PodPort {
   HttpClient& operator=(const HttpClient&) = delete;
 
   // A list without a limit is fetched in pages. A Watch is refused: see open().
-  Result<Reply> send(const kube::Request& request) override;
-  std::vector<Result<Reply>> send_all(const std::vector<kube::Request>& requests) override;
+  Result<Reply> send(kube::Request request) override;
+  std::vector<Result<Reply>> send_all(std::vector<kube::Request> requests) override;
   int parallel_max() const override;
   std::unique_ptr<OpenWatch> open(const kube::Request& request, WatchSink sink) override;
   // Whatever the server answers, whichever its status.

@@ -48,7 +48,7 @@ WatchEvent to_watch_event(const store::WatchEvent& event) {
   return {};
 }
 
-Result<Reply> carry_out(store::Store& store, const kube::Request& request, Time now) {
+Result<Reply> carry_out(store::Store& store, kube::Request request, Time now) {
   const kube::Resource& resource = request.resource;
   const std::string& ns = request.ns;
   return std::visit(
@@ -56,15 +56,16 @@ Result<Reply> carry_out(store::Store& store, const kube::Request& request, Time 
           [&](const kube::Get& get) { return with_object(store.get(resource, ns, get.name)); },
           [&](const kube::List& list) { return with_page(store.list(resource, ns, list)); },
           [&](const kube::Watch& watch) { return with_events(store.watch(resource, ns, watch)); },
-          [&](const kube::Create& create) {
+          [&](kube::Create& create) {
             if (resource == kube::kBindings) return with_object(store::bind(store, ns, create.body, now));
-            return with_object(store.create(resource, ns, create.body, now, request.options));
+            return with_object(store.create(resource, ns, std::move(create.body), now, request.options));
           },
-          [&](const kube::Update& update) {
-            return with_object(store.update(resource, ns, update.body, now, request.options));
+          [&](kube::Update& update) {
+            return with_object(store.update(resource, ns, std::move(update.body), now, request.options));
           },
-          [&](const kube::UpdateStatus& update) {
-            return with_object(store.update_status(resource, ns, update.body, now, request.options));
+          [&](kube::UpdateStatus& update) {
+            return with_object(
+                store.update_status(resource, ns, std::move(update.body), now, request.options));
           },
           [&](const kube::Patch& patch) {
             return with_object(store.patch(resource, ns, patch, now, request.options));
@@ -85,6 +86,8 @@ Result<Reply> carry_out(store::Store& store, const kube::Request& request, Time 
       request.verb);
 }
 
-Result<Reply> InProcess::send(const kube::Request& request) { return carry_out(store_, request, clock_()); }
+Result<Reply> InProcess::send(kube::Request request) {
+  return carry_out(store_, std::move(request), clock_());
+}
 
 }  // namespace trainyard::client

@@ -81,12 +81,13 @@ class Applier {
     const json::object* stored = kube::object_at(*writer_.job(), {"status"});
     const json::object none;
     const json::object& previous = stored == nullptr ? none : *stored;
-    json::object status = c_.dialect.project(seen_, plan_.state, previous, now_);
+    auto project = [&] { return c_.dialect.project(seen_, plan_.state, previous, now_); };
+    json::object status = project();
     if (kube::same(status, previous) || is_ended_by_another(status, previous)) {
       state_current_ = true;
       return std::nullopt;
     }
-    if (Failure failure = writer_.write_status(std::move(status))) return failure;
+    if (Failure failure = writer_.write_status(std::move(status), project)) return failure;
     state_written_ = true;
     state_current_ = true;
     for (const Note& note : plan_.notes) tell(note);

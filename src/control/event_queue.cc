@@ -157,7 +157,7 @@ EventQueue::Sent EventQueue::send(const std::vector<Waiting>& batch) {
     if (tries > 0 && !wait(std::exchange(pause, std::min(pause * 2, options_.retry_max)))) break;
     std::vector<kube::Request> requests;
     for (const auto& [waiting, telling] : left) requests.push_back(telling.request);
-    std::vector<Result<client::Reply>> replies = client_.send_all(requests);
+    std::vector<Result<client::Reply>> replies = client_.send_all(std::move(requests));
     std::vector<std::pair<const Waiting*, Recorder::Telling>> again;
     for (size_t i = 0; i < left.size(); ++i) {
       auto& [waiting, telling] = left[i];

@@ -22,7 +22,7 @@ json::object job(std::string_view name) {
 // A server that keeps the Events it is sent; each line "job reason: message".
 class Post final : public client::Client {
  public:
-  Result<client::Reply> send(const kube::Request& request) override {
+  Result<client::Reply> send(kube::Request request) override {
     std::lock_guard lock(mutex_);
     if (refusals_ > 0) {
       --refusals_;

@@ -94,14 +94,14 @@ void Loop::take(Incoming& one) {
 }
 
 void Loop::ask() {
-  for (const StreamRequest& wanted : steps_.requests(clock_())) {
+  for (StreamRequest& wanted : steps_.requests(clock_())) {
     open_.erase(wanted.stream);
     if (std::holds_alternative<kube::Watch>(wanted.request.verb)) {
       open_watch(wanted);
     } else if (workers_ != nullptr) {
       workers_->run([this, wanted] { put({wanted.stream, 0, Listed{client_.send(wanted.request)}}); });
     } else {
-      steps_.on_list(wanted.stream, client_.send(wanted.request), clock_());
+      steps_.on_list(wanted.stream, client_.send(std::move(wanted.request)), clock_());
     }
   }
 }

@@ -24,27 +24,28 @@ class Operator::Fence final : public client::Client {
  public:
   explicit Fence(const Operator& owner) : owner_(owner) {}
 
-  Result<client::Reply> send(const kube::Request& request) override {
+  Result<client::Reply> send(kube::Request request) override {
     if (client::is_write(request) && !owner_.leads(owner_.ports_.clock())) {
       return Error{ErrorKind::kUnavailable, "the lease is lost or about to be: nothing is written"};
     }
-    return owner_.ports_.client.send(request);
+    return owner_.ports_.client.send(std::move(request));
   }
   // What goes out at once passes the fence at once.
-  std::vector<Result<client::Reply>> send_all(const std::vector<kube::Request>& requests) override {
+  std::vector<Result<client::Reply>> send_all(std::vector<kube::Request> requests) override {
     size_t together = static_cast<size_t>(owner_.ports_.client.parallel_max());
-    if (together <= 1 || requests.size() <= 1) return Client::send_all(requests);
+    if (together <= 1 || requests.size() <= 1) return Client::send_all(std::move(requests));
     bool leads = owner_.leads(owner_.ports_.clock());
-    if (requests.size() <= together && leads) return owner_.ports_.client.send_all(requests);
+    if (requests.size() <= together && leads) return owner_.ports_.client.send_all(std::move(requests));
     std::vector<Result<client::Reply>> replies;
     for (size_t first = 0; first < requests.size(); first += together) {
       size_t end = std::min(requests.size(), first + together);
-      std::vector<kube::Request> batch(requests.begin() + first, requests.begin() + end);
+      std::vector<kube::Request> batch(std::make_move_iterator(requests.begin() + first),
+                                       std::make_move_iterator(requests.begin() + end));
       if (!owner_.leads(owner_.ports_.clock())) {
-        for (const kube::Request& request : batch) replies.push_back(send(request));
+        for (kube::Request& request : batch) replies.push_back(send(std::move(request)));
         continue;
       }
-      for (Result<client::Reply>& reply : owner_.ports_.client.send_all(batch)) {
+      for (Result<client::Reply>& reply : owner_.ports_.client.send_all(std::move(batch))) {
         replies.push_back(std::move(reply));
       }
     }
@@ -257,15 +258,17 @@ std::optional<Turn> Operator::run_lease(Time now) {
   if (!request) return std::nullopt;
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
   if (ports_.workers == nullptr) {
-    LeaseAnswer answer{client.send(*request), now, client::is_write(*request)};
+    bool writes = client::is_write(*request);
+    LeaseAnswer answer{client.send(std::move(*request)), now, writes};
     lease_answered(answer, ports_.clock());
     return Turn{};
   }
   lease_asked_ = true;
-  ports_.workers->run_urgent([this, &client, now, request = std::move(*request)] {
-    Result<client::Reply> reply = client.send(request);
+  ports_.workers->run_urgent([this, &client, now, request = std::move(*request)]() mutable {
+    bool writes = client::is_write(request);
+    Result<client::Reply> reply = client.send(std::move(request));
     std::lock_guard lock(mutex_);
-    lease_answer_ = LeaseAnswer{std::move(reply), now, client::is_write(request)};
+    lease_answer_ = LeaseAnswer{std::move(reply), now, writes};
     if (wake_) wake_();
   });
   return Turn{};
@@ -301,7 +304,7 @@ void Operator::hand_over(Time now) {
   if (!request) return;
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
   // Best effort: without it another takes over when the lease has run out.
-  static_cast<void>(client.send(*request));
+  static_cast<void>(client.send(std::move(*request)));
 }
 
 // ---- passes ------------------------------------------------------------------------

@@ -13,14 +13,15 @@ class SharedStore final : public client::Client {
  public:
   explicit SharedStore(const Time& now) : inner_(store, [&now] { return now; }) {}
 
-  Result<client::Reply> send(const kube::Request& request) override {
+  Result<client::Reply> send(kube::Request request) override {
     std::lock_guard lock(mutex);
-    return inner_.send(request);
+    return inner_.send(std::move(request));
   }
-  std::vector<Result<client::Reply>> send_all(const std::vector<kube::Request>& requests) override {
-    std::vector<Result<client::Reply>> replies = Client::send_all(requests);
+  std::vector<Result<client::Reply>> send_all(std::vector<kube::Request> requests) override {
+    size_t count = requests.size();
+    std::vector<Result<client::Reply>> replies = Client::send_all(std::move(requests));
     std::lock_guard lock(mutex);
-    largest = std::max(largest, requests.size());
+    largest = std::max(largest, count);
     return replies;
   }
   int parallel_max() const override { return 8; }

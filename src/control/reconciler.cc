@@ -161,10 +161,11 @@ void Reconciler::refuse(Errand& errand, Errand::Refuse& refusal) const {
     pass.error = let_go_invalid(writer, errand, refusal.pods);
   } else {
     const json::object* stored = kube::object_at(job, {"status"});
-    json::object status = dialect.project_invalid(job, refusal.problems, errand.now);
+    auto project = [&] { return dialect.project_invalid(job, refusal.problems, errand.now); };
+    json::object status = project();
     bool shows = !status.empty();
     bool news = shows && (stored == nullptr || !kube::same(*stored, status));
-    if (news) pass.error = writer.write_status(std::move(status));
+    if (news) pass.error = writer.write_status(std::move(status), project);
     if (!pass.error && refusal.untold && (news || !shows)) {
       model::Note note;
       note.kind = model::NoteKind::kInvalidSpec;

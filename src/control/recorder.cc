@@ -21,9 +21,9 @@ std::string event_name(std::string_view object, std::string_view words, uint64_t
 void Recorder::tell(client::Client& client, const json::object& about, std::string_view component,
                     const dialect::EventText& text, Time now) {
   Telling telling = prepare(about, component, text, now);
-  if (answer(telling, client.send(telling.request))) return;
+  if (answer(telling, client.send(std::move(telling.request)))) return;
   telling = prepare(about, component, text, now);
-  (void)answer(telling, client.send(telling.request));
+  (void)answer(telling, client.send(std::move(telling.request)));
 }
 
 Recorder::Telling Recorder::prepare(const json::object& about, std::string_view component,

@@ -52,13 +52,13 @@ class Scheduler::Fence final : public client::Client {
  public:
   explicit Fence(const Scheduler& owner) : owner_(owner) {}
 
-  Result<client::Reply> send(const kube::Request& request) override {
+  Result<client::Reply> send(kube::Request request) override {
     if (client::is_write(request) && !leads()) return lost();
-    return owner_.ports_.client.send(request);
+    return owner_.ports_.client.send(std::move(request));
   }
-  std::vector<Result<client::Reply>> send_all(const std::vector<kube::Request>& requests) override {
+  std::vector<Result<client::Reply>> send_all(std::vector<kube::Request> requests) override {
     if (!leads()) return std::vector<Result<client::Reply>>(requests.size(), lost());
-    return owner_.ports_.client.send_all(requests);
+    return owner_.ports_.client.send_all(std::move(requests));
   }
   int parallel_max() const override { return owner_.ports_.client.parallel_max(); }
 
@@ -139,7 +139,7 @@ void Scheduler::hand_over(Time now) {
   if (!lease_) return;
   std::optional<kube::Request> request = lease_->release(now);
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
-  if (request) (void)client.send(*request);
+  if (request) (void)client.send(std::move(*request));
 }
 
 bool Scheduler::step_once(Time now) {
@@ -159,7 +159,7 @@ bool Scheduler::run_lease(Time now) {
   std::optional<kube::Request> request = lease_->ask(now);
   if (!request) return false;
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
-  lease_->answer(client.send(*request), now, ports_.clock());
+  lease_->answer(client.send(std::move(*request)), now, ports_.clock());
   return true;
 }
 
@@ -198,7 +198,7 @@ bool Scheduler::run_bindings(Time now) {
   }
   counts_.writes += static_cast<int64_t>(batch.size());
   Time began = ports_.clock();
-  std::vector<Result<client::Reply>> replies = fence_->send_all(requests);
+  std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
   fit_batch(batch.size(), ports_.clock() - began);
   for (size_t i = 0; i < batch.size(); ++i) {
     const Bind& bind = batch[i];
@@ -385,7 +385,7 @@ bool Scheduler::run_statuses(Time now) {
     requests.push_back(status_request(one.resource, *one.seen, std::move(one.status)));
   }
   counts_.writes += static_cast<int64_t>(batch.size());
-  std::vector<Result<client::Reply>> replies = fence_->send_all(requests);
+  std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
   for (size_t i = 0; i < batch.size(); ++i) {
     std::string uid(kube::uid_of(*batch[i].seen));
     if (is_settled(replies[i])) owed_.erase(uid);
@@ -449,7 +449,7 @@ bool Scheduler::run_tells(Time now) {
   std::vector<kube::Request> requests;
   for (const Tell& tell : batch) requests.push_back(tell_pod_request(tell.pod, tell.message, now));
   counts_.writes += static_cast<int64_t>(batch.size());
-  std::vector<Result<client::Reply>> replies = fence_->send_all(requests);
+  std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!is_settled(replies[i])) {
       failed(replies[i].error(), now);

@@ -11,9 +11,8 @@ namespace {
 constexpr size_t kTogetherMax = 64;
 
 kube::Request write_status(const kube::Resource& resource, const json::object& object, json::object status) {
-  json::object body = object;
-  body["status"] = std::move(status);
-  return {resource, std::string(kube::namespace_of(object)), kube::UpdateStatus{std::move(body)}};
+  return {resource, std::string(kube::namespace_of(object)),
+          kube::status_update(resource, object, std::move(status))};
 }
 
 kube::Request remove_now(const json::object& pod) {
@@ -135,7 +134,7 @@ bool SimulatedNodes::step(Time now) {
     requests.push_back(std::move(*request));
   }
   if (requests.empty()) return looked;
-  std::vector<Result<client::Reply>> replies = client_.send_all(requests);
+  std::vector<Result<client::Reply>> replies = client_.send_all(std::move(requests));
   for (size_t i = 0; i < keys.size(); ++i) {
     bool settled = replies[i].ok() || replies[i].error().kind == ErrorKind::kNotFound;
     if (settled) {

@@ -26,13 +26,13 @@ class Tap final : public client::Client {
  public:
   Tap(store::Store& store, const Time& now) : inner_(store, [&now] { return now; }) {}
 
-  Result<client::Reply> send(const kube::Request& request) override {
+  Result<client::Reply> send(kube::Request request) override {
     bool counts = client::is_write(request) && request.resource != kube::kEvents;
     if (counts && request.resource != kube::kLeases) {
       ++writes;
       log.push_back(kube::to_string(request));
     }
-    if (!counts || !before) return inner_.send(request);
+    if (!counts || !before) return inner_.send(std::move(request));
     std::optional<Error> error = before(writes, request);
     if (error) return *error;
     Result<client::Reply> reply = inner_.send(request);

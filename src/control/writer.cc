@@ -15,14 +15,6 @@ std::string described(const kube::Resource& resource, std::string_view name) {
   return fmt::format("{} \"{}\"", resource.plural, name);
 }
 
-// What the server made of a request that is looked at again when its fate is unknown.
-Result<Object> answer_to(client::Client& client, const kube::Request& request) {
-  Result<client::Reply> reply = client.send(request);
-  if (!reply.ok()) return reply.error();
-  if (reply->object == nullptr) return Error{ErrorKind::kUnknown, "the server answered without an object"};
-  return reply->object;
-}
-
 // The entry of the controller among an object's owners, null when it has none.
 const json::object* controller_of(const json::object& object) {
   const json::array* owners = kube::array_at(object, {"metadata", "ownerReferences"});
@@ -128,16 +120,12 @@ std::optional<Error> Writer::prove_fresh() {
   return Error{ErrorKind::kConflict, "the job has changed since it was observed"};
 }
 
-std::optional<Error> Writer::write_status(json::object status) {
-  json::object body;
-  body.reserve(job_->size() + 1);
-  for (const json::key_value_pair& member : *job_) {
-    if (member.key() != "status") body.emplace(member.key(), member.value());
-  }
-  body.emplace("status", std::move(status));
-  kube::Request request{c_.dialect.resource, c_.key.ns, kube::UpdateStatus{std::move(body)}};
+std::optional<Error> Writer::write_status(json::object status,
+                                          const std::function<json::object()>& once_more) {
   ++writes_;
-  Result<Object> written = answer_to(c_.client, request);
+  kube::UpdateStatus update = kube::status_update(c_.dialect.resource, *job_, std::move(status));
+  Result<Object> written =
+      client::update_status(c_.client, c_.dialect.resource, c_.key.ns, std::move(update.body));
   if (written.ok()) {
     job_became(*written);
     return std::nullopt;
@@ -146,9 +134,8 @@ std::optional<Error> Writer::write_status(json::object status) {
   Result<Object> live = client::get(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name);
   if (!live.ok()) return written.error();
   const json::object* stored = kube::object_at(**live, {"status"});
-  const json::object& wanted = std::get<kube::UpdateStatus>(request.verb).body.at("status").get_object();
   bool is_written =
-      kube::uid_of(**live) == kube::uid_of(*job_) && stored != nullptr && kube::same(*stored, wanted);
+      kube::uid_of(**live) == kube::uid_of(*job_) && stored != nullptr && kube::same(*stored, once_more());
   if (!is_written) return written.error();
   job_became(*live);
   return std::nullopt;
@@ -190,17 +177,19 @@ std::vector<Result<bool>> Writer::create_all(const kube::Resource& resource, int
                                              std::vector<json::object> bodies) {
   if (std::optional<Error> error = prove_fresh()) return {*error};
   std::vector<kube::Request> requests;
+  std::vector<json::object> wanted;  // of each what is compared with one that is found in its place
   requests.reserve(bodies.size());
   for (json::object& body : bodies) {
+    json::object& shown = wanted.emplace_back();
+    if (const json::object* metadata = kube::object_at(body, {"metadata"})) shown["metadata"] = *metadata;
     requests.push_back({resource, c_.key.ns, kube::Create{std::move(body)}});
   }
   writes_ += static_cast<int>(requests.size());
-  std::vector<Result<client::Reply>> replies = c_.client.send_all(requests);
-  CHECK(replies.size() == requests.size());
+  std::vector<Result<client::Reply>> replies = c_.client.send_all(std::move(requests));
+  CHECK(replies.size() == wanted.size());
   std::vector<Result<bool>> made;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    made.push_back(
-        made_or_found(resource, stream, std::get<kube::Create>(requests[i].verb).body, replies[i]));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    made.push_back(made_or_found(resource, stream, wanted[i], replies[i]));
   }
   return made;
 }
@@ -342,8 +331,8 @@ std::vector<Result<bool>> Writer::remove_all(const kube::Resource& resource, int
     requests.push_back(kube::unheeded(resource, c_.key.ns, kube::Delete{object.name, std::move(options)}));
   }
   writes_ += static_cast<int>(requests.size());
-  std::vector<Result<client::Reply>> replies = c_.client.send_all(requests);
-  CHECK(replies.size() == requests.size());
+  std::vector<Result<client::Reply>> replies = c_.client.send_all(std::move(requests));
+  CHECK(replies.size() == objects.size());
   std::vector<Result<bool>> removed;
   for (size_t i = 0; i < objects.size(); ++i) {
     removed.push_back(gone_or_there(resource, stream, objects[i], replies[i]));

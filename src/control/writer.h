@@ -29,8 +29,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // The job itself, with its version as precondition.
-  std::optional<Error> write_status(json::object status);
+  // The job itself, with its version as precondition. `once_more` gives an equal status: it is asked
+  // when nobody knows whether the write was done.
+  std::optional<Error> write_status(json::object status, const std::function<json::object()>& once_more);
   std::optional<Error> set_finalizer(bool present);
   std::optional<Error> remove_job();
 

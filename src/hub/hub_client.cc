@@ -16,11 +16,11 @@ class Open final : public client::OpenWatch {
 
 }  // namespace
 
-Result<client::Reply> HubClient::send(const kube::Request& request) {
+Result<client::Reply> HubClient::send(kube::Request request) {
   if (std::holds_alternative<kube::Watch>(request.verb)) {
     return Error{ErrorKind::kInvalid, "a watch is opened, not sent"};
   }
-  Result<Answer> answer = hub_.call(request);
+  Result<Answer> answer = hub_.call(std::move(request));
   if (!answer.ok()) return answer.error();
   client::Reply reply;
   reply.object = std::move(answer.value().object);

@@ -14,7 +14,7 @@ namespace trainyard::hub {
 class HubClient final : public client::Client {
  public:
   explicit HubClient(Hub& hub) : hub_(hub) {}
-  Result<client::Reply> send(const kube::Request& request) override;
+  Result<client::Reply> send(kube::Request request) override;
 
  private:
   Hub& hub_;

@@ -1,6 +1,7 @@
 #include "kube/request.h"
 
 #include "base/match.h"
+#include "kube/access.h"
 
 namespace trainyard::kube {
 namespace {
@@ -203,6 +204,23 @@ std::string to_string(const Request& request) {
   if (name.empty()) return request.ns.empty() ? out : fmt::format("{} in {}", out, request.ns);
   return request.ns.empty() ? fmt::format("{} {}", out, name)
                             : fmt::format("{} {}/{}", out, request.ns, name);
+}
+
+UpdateStatus status_update(const Resource& resource, const json::object& seen, json::object status) {
+  json::object metadata{{"name", jview(name_of(seen))}};
+  auto add = [&](std::string_view key, std::string_view text) {
+    if (!text.empty()) metadata.emplace(jview(key), jview(text));
+  };
+  add("namespace", namespace_of(seen));
+  add("uid", uid_of(seen));
+  add("resourceVersion", text_at(seen, {"metadata", "resourceVersion"}));
+  json::object body;
+  body.reserve(4);
+  body.emplace("apiVersion", resource.api_version());
+  body.emplace("kind", jview(resource.kind));
+  body.emplace("metadata", std::move(metadata));
+  body.emplace("status", std::move(status));
+  return {std::move(body)};
 }
 
 std::string_view name_of(Propagation propagation) {

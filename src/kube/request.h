@@ -125,6 +125,10 @@ std::string_view content_type_of(const Request& request);
 // "delete pods a/b", for errors and logs.
 std::string to_string(const Request& request);
 
+// Writes the status of an object as it was seen, at that version. The rest of the object is not
+// repeated: a server takes nothing but the status from it.
+UpdateStatus status_update(const Resource& resource, const json::object& seen, json::object status);
+
 std::string_view name_of(Propagation propagation);
 
 // Everything but letters, digits and "-._~" as %XX.

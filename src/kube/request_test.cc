@@ -74,6 +74,20 @@ TEST(Request, DeleteCarriesItsPreconditions) {
             R"({"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background"})");
 }
 
+TEST(Request, AStatusGoesWithoutTheRestOfItsObject) {
+  json::object seen{{"metadata",
+                     {{"name", "j"},
+                      {"namespace", "n"},
+                      {"uid", "u-1"},
+                      {"resourceVersion", "7"},
+                      {"labels", {{"a", "b"}}}}},
+                    {"spec", {{"x", 1}}},
+                    {"status", {{"phase", "Old"}}}};
+  EXPECT_EQ(json::serialize(status_update(kTfJobs, seen, {{"phase", "New"}}).body),
+            R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob","metadata":{"name":"j","namespace":"n",)"
+            R"("uid":"u-1","resourceVersion":"7"},"status":{"phase":"New"}})");
+}
+
 TEST(Request, SaysWhatItIs) {
   EXPECT_EQ(to_string(Request{kPods, "n", Delete{"a", {}}}), "delete pods n/a");
   EXPECT_EQ(to_string(Request{kPods, "", List{}}), "list pods");

@@ -18,11 +18,11 @@ class FakePlane final : public client::Client, public client::WatchSource {
  public:
   explicit FakePlane(std::function<Time()> clock) : client_(store_, std::move(clock)) {}
 
-  Result<client::Reply> send(const kube::Request& request) override {
+  Result<client::Reply> send(kube::Request request) override {
     std::lock_guard lock(mutex_);
     if (refuse_writes_ && client::is_write(request))
       return Error{ErrorKind::kUnavailable, "the disk is full"};
-    Result<client::Reply> reply = client_.send(request);
+    Result<client::Reply> reply = client_.send(std::move(request));
     deliver();
     return reply;
   }

@@ -164,7 +164,7 @@ void Node::Agent::follow(size_t stream, Time now) {
     uint64_t generation = ++follow.generation;
     follow.open.reset();
     if (!std::holds_alternative<kube::Watch>(request->verb)) {
-      take_in(stream, follow.watcher.on_list(client_.send(*request), now), now);
+      take_in(stream, follow.watcher.on_list(client_.send(std::move(*request)), now), now);
       continue;
     }
     // Both are called on a thread of the source's own.

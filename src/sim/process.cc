@@ -333,7 +333,7 @@ void Process::deliver(int stream, const store::WatchEvent& event) {
 
 // ---- the API ------------------------------------------------------------------------
 
-std::optional<Error> Process::struck_by_perturbation(const kube::Request& request, bool before) {
+std::optional<Error> Process::struck_by_perturbation(bool can_conflict, bool before) {
   if (perturbation_.blow == Blow::kNone || writes_ != perturbation_.write) return std::nullopt;
   switch (perturbation_.blow) {
     case Blow::kNone:
@@ -345,7 +345,7 @@ std::optional<Error> Process::struck_by_perturbation(const kube::Request& reques
       if (!before) throw Died{};
       return std::nullopt;
     case Blow::kConflict:
-      if (before && can_conflict(request)) return Error{ErrorKind::kConflict, "simulated: conflict"};
+      if (before && can_conflict) return Error{ErrorKind::kConflict, "simulated: conflict"};
       return std::nullopt;
     case Blow::kServerError:
       if (before) return Error{ErrorKind::kUnavailable, "simulated: server error"};
@@ -362,7 +362,7 @@ std::optional<Error> Process::struck_by_perturbation(const kube::Request& reques
 
 std::optional<Error> Process::fault_before(const kube::Request& request, bool write) {
   if (write) {
-    if (auto error = struck_by_perturbation(request, true)) return error;
+    if (auto error = struck_by_perturbation(can_conflict(request), true)) return error;
   }
   if (!trouble_) return std::nullopt;
   if (strikes(Fault::kPause, process_rng_) && process_rng_.chance(10)) {
@@ -381,16 +381,16 @@ std::optional<Error> Process::fault_before(const kube::Request& request, bool wr
   return std::nullopt;
 }
 
-std::optional<Error> Process::fault_after(const kube::Request& request, bool write) {
+std::optional<Error> Process::fault_after(bool write) {
   if (!write) return std::nullopt;
-  if (auto error = struck_by_perturbation(request, false)) return error;
+  if (auto error = struck_by_perturbation(false, false)) return error;
   if (!trouble_) return std::nullopt;
   if (strikes(Fault::kCrash, process_rng_) && process_rng_.chance(50)) throw Died{};
   if (strikes(Fault::kApiLostApplied, api_rng_)) return Error{ErrorKind::kUnknown, "simulated: timeout"};
   return std::nullopt;
 }
 
-Result<client::Reply> Process::send(const kube::Request& request) {
+Result<client::Reply> Process::send(kube::Request request) {
   const bool is_lease = same_type(request.resource, kube::kLeases);
   const bool write = client::is_write(request) && !is_lease;
   if (write) {
@@ -404,14 +404,16 @@ Result<client::Reply> Process::send(const kube::Request& request) {
     }
     return *error;
   }
-  Result<client::Reply> reply = client::carry_out(ports_.cluster.store(), request, ports_.cluster.now());
-  if (ports_.trace.on() && write) {
-    ports_.trace.say(
-        ports_.cluster.now(), name_,
-        fmt::format("{}{}", to_string(request), reply.ok() ? "" : " refused: " + reply.error().message));
+  const kube::Resource resource = request.resource;
+  const std::string deed = ports_.trace.on() && write ? to_string(request) : "";
+  Result<client::Reply> reply =
+      client::carry_out(ports_.cluster.store(), std::move(request), ports_.cluster.now());
+  if (!deed.empty()) {
+    ports_.trace.say(ports_.cluster.now(), name_,
+                     fmt::format("{}{}", deed, reply.ok() ? "" : " refused: " + reply.error().message));
   }
-  ports_.cluster.tell({Hand::kOperator, id_}, request.resource);
-  if (auto error = fault_after(request, write)) {
+  ports_.cluster.tell({Hand::kOperator, id_}, resource);
+  if (auto error = fault_after(write)) {
     if (ports_.trace.on()) ports_.trace.say(ports_.cluster.now(), name_, "  ... but hears nothing of it");
     return *error;
   }

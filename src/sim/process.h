@@ -63,7 +63,7 @@ class Process final : public client::Client {
   // The trouble is over: the clock is right, the network healthy, the process up.
   void settle();
 
-  Result<client::Reply> send(const kube::Request& request) override;
+  Result<client::Reply> send(kube::Request request) override;
 
   int writes() const { return writes_; }
   int64_t passes() const;
@@ -100,8 +100,8 @@ class Process final : public client::Client {
   void crash(std::string_view why);
   void maybe_trouble();
   std::optional<Error> fault_before(const kube::Request& request, bool write);
-  std::optional<Error> fault_after(const kube::Request& request, bool write);
-  std::optional<Error> struck_by_perturbation(const kube::Request& request, bool before);
+  std::optional<Error> fault_after(bool write);
+  std::optional<Error> struck_by_perturbation(bool can_conflict, bool before);
 
   // Fixed.
   const int id_;

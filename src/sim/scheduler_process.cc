@@ -161,7 +161,7 @@ std::optional<Error> SchedulerProcess::trouble_after() {
   return std::nullopt;
 }
 
-Result<client::Reply> SchedulerProcess::send(const kube::Request& request) {
+Result<client::Reply> SchedulerProcess::send(kube::Request request) {
   const bool write = client::is_write(request);
   const bool event = request.resource == kube::kEvents;
   if (write && !event) {
@@ -175,17 +175,16 @@ Result<client::Reply> SchedulerProcess::send(const kube::Request& request) {
     ++evicted_;
     ports_.checks.evicts(removal->options.uid);
   }
-  Result<client::Reply> reply = client::carry_out(ports_.cluster.store(), request, ports_.cluster.now());
+  const kube::Resource changed = request.resource == kube::kBindings ? kube::kPods : request.resource;
+  const std::string deed = write && !event && ports_.trace.on() ? to_string(request) : "";
+  Result<client::Reply> reply =
+      client::carry_out(ports_.cluster.store(), std::move(request), ports_.cluster.now());
   if (!reply.ok()) clean_ = false;
-  if (write && !event && ports_.trace.on()) {
-    ports_.trace.say(
-        ports_.cluster.now(), "scheduler",
-        fmt::format("{}{}", to_string(request), reply.ok() ? "" : " refused: " + reply.error().message));
+  if (!deed.empty()) {
+    ports_.trace.say(ports_.cluster.now(), "scheduler",
+                     fmt::format("{}{}", deed, reply.ok() ? "" : " refused: " + reply.error().message));
   }
-  if (write) {
-    const bool binds = request.resource == kube::kBindings;
-    ports_.cluster.tell(kRealScheduler, binds ? kube::kPods : request.resource);
-  }
+  if (write) ports_.cluster.tell(kRealScheduler, changed);
   if (write && !event) {
     if (std::optional<Error> error = trouble_after()) {
       clean_ = false;

@@ -36,7 +36,7 @@ class SchedulerProcess final : public client::Client {
   void on_change(const Change& change);
   void settle();
 
-  Result<client::Reply> send(const kube::Request& request) override;
+  Result<client::Reply> send(kube::Request request) override;
 
   int64_t evicted() const { return evicted_; }
   int deaths() const { return deaths_; }

@@ -125,7 +125,7 @@ std::string shown_pod(const json::object& pod) {
 
 // ---- the tap --------------------------------------------------------------------
 
-Result<client::Reply> Tap::send(const kube::Request& request) {
+Result<client::Reply> Tap::send(kube::Request request) {
   bool is_event = request.resource.plural == kube::kEvents.plural;
   if (refuse) {
     if (std::optional<Error> error = refuse(request)) return *error;

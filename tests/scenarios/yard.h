@@ -38,7 +38,7 @@ std::string with(std::string text, std::string_view part, std::string_view inste
 class Tap final : public client::Client {
  public:
   Tap(store::Store& store, client::InProcess::Clock clock) : inner_(store, std::move(clock)) {}
-  Result<client::Reply> send(const kube::Request& request) override;
+  Result<client::Reply> send(kube::Request request) override;
 
   std::vector<std::string> writes;  // "create pods ns/j-worker-0"; Events aside
   int requests = 0;                 // of any kind, Events aside
