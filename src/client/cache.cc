@@ -185,10 +185,16 @@ Object Cache::find(std::string_view ns, std::string_view name) const {
 
 std::vector<Object> Cache::owned_by(std::string_view uid) const {
   std::vector<Object> owned;
+  for (const auto& [key, packed] : packed_of(uid)) owned.push_back(packed->object());
+  return owned;
+}
+
+std::vector<std::pair<const ObjectKey*, const Packed*>> Cache::packed_of(std::string_view uid) const {
+  std::vector<std::pair<const ObjectKey*, const Packed*>> owned;
   auto keys = by_owner_.find(uid);
   if (keys == by_owner_.end()) return owned;
   owned.reserve(keys->second.size());
-  for (const ObjectKey* key : keys->second) owned.push_back(objects_.at(*key).object());
+  for (const ObjectKey* key : keys->second) owned.emplace_back(key, &objects_.at(*key));
   return owned;
 }
 

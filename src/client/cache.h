@@ -69,6 +69,8 @@ class Cache {
   Object find(std::string_view ns, std::string_view name) const;
   // Those whose controller has this uid, by namespace and name.
   std::vector<Object> owned_by(std::string_view uid) const;
+  // The same as they lie here; good until the next apply().
+  std::vector<std::pair<const ObjectKey*, const Packed*>> packed_of(std::string_view uid) const;
   // Ended pods of this controller that are gone, by uid.
   std::vector<Object> tombstones_of(std::string_view owner_uid) const;
   // What this controller lost without a deletion mark, as it was last, by name.

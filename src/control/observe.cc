@@ -3,10 +3,8 @@
 #include <charconv>
 
 #include "dialect/shared/gang.h"
-#include "dialect/shared/see_pod.h"
 #include "kube/access.h"
 #include "kube/objects.h"
-#include "kube/pod.h"
 
 namespace trainyard::control {
 
@@ -39,27 +37,24 @@ ReplicaId replica_named(const JobSpec& spec, std::string_view name) {
   return {-1, 0};
 }
 
-ReplicaId replica_of(const JobSpec& spec, const dialect::Dialect& dialect, const json::object& object) {
-  std::optional<dialect::PodIdentity> identity = dialect.identify(object);
-  if (!identity) return replica_named(spec, kube::name_of(object));
+ReplicaId replica_of(const JobSpec& spec, const std::optional<dialect::PodIdentity>& identity,
+                     std::string_view name) {
+  if (!identity) return replica_named(spec, name);
   return {spec.role_named(identity->role), identity->index};
 }
 
-PodSeen see(const JobSpec& spec, const dialect::Dialect& dialect, const json::object& object, bool gone) {
-  PodSeen seen =
-      dialect::see_pod(kube::decode_pod(object), replica_of(spec, dialect, object), dialect.main_container);
-  seen.gone = gone;
-  return seen;
-}
-
 // order: id, name, gone ones first (they are the older), uid
-std::vector<PodSeen> see_pods(const client::Cache& cache, const dialect::Dialect& dialect,
-                              const JobSpec& spec) {
+std::vector<PodSeen> see_pods(const client::Cache& cache, const JobKey& key, const dialect::Dialect& dialect,
+                              const JobSpec& spec, SeenPods& memory) {
   std::vector<PodSeen> pods;
-  for (const client::Object& object : cache.owned_by(spec.uid))
-    pods.push_back(see(spec, dialect, *object, false));
+  auto see = [&](const PodRead& read) -> PodSeen& {
+    PodSeen& pod = pods.emplace_back(read.pod);
+    pod.id = replica_of(spec, read.identity, read.key.name);
+    return pod;
+  };
+  for (const PodRead& read : memory.of(key, cache, spec.uid, dialect)) see(read);
   for (const client::Object& object : cache.tombstones_of(spec.uid)) {
-    pods.push_back(see(spec, dialect, *object, true));
+    see(read_by(dialect, *object)).gone = true;
   }
   std::sort(pods.begin(), pods.end(), [](const PodSeen& a, const PodSeen& b) {
     return std::tie(a.id, a.name, b.gone, a.uid) < std::tie(b.id, b.name, a.gone, b.uid);
@@ -80,7 +75,7 @@ std::vector<ServiceSeen> see_services(const client::Cache& cache, const dialect:
     if (kube::is_deleting(*object)) continue;
     if (is_companion(spec, model::CompanionKind::kService, kube::name_of(*object))) continue;
     ServiceSeen seen;
-    seen.id = replica_of(spec, dialect, *object);
+    seen.id = replica_of(spec, dialect.identify(*object), kube::name_of(*object));
     seen.name = kube::name_of(*object);
     seen.uid = kube::uid_of(*object);
     services.push_back(std::move(seen));
@@ -171,12 +166,19 @@ uint64_t parse_digest(std::string_view text) {
 
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
                            const json::object& job, model::JobSpec spec, model::JobState state) {
+  SeenPods none;
+  return observe(view, key, dialect, job, std::move(spec), std::move(state), none);
+}
+
+model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
+                           const json::object& job, model::JobSpec spec, model::JobState state,
+                           SeenPods& memory) {
   const DialectStreams& streams = view.dialects[key.dialect];
   model::Observation seen;
   seen.deleting = kube::is_deleting(job);
   seen.has_finalizer = kube::has_finalizer(job, dialect::kFinalizer);
   // Of a job that is deleted while what it made is to stay, nothing is its own any more.
-  if (!is_orphaning(job)) seen.pods = see_pods(view.cache(streams.pods, key.ns), dialect, spec);
+  if (!is_orphaning(job)) seen.pods = see_pods(view.cache(streams.pods, key.ns), key, dialect, spec, memory);
   seen.services = see_services(view.cache(streams.services, key.ns), dialect, spec);
   seen.companions = see_companions(view, spec);
   seen.gang = see_gang(view, spec);

@@ -1,14 +1,20 @@
 // Observe: from the job and what the caches show to the Observation that the engine
-// plans on. Pure. Only objects whose controller is this very job (by uid) are in it.
+// plans on. Pure, but for what `memory` remembers. Only objects whose controller is this very job
+// (by uid) are in it.
 #pragma once
 
 #include "control/key.h"
+#include "control/seen_pods.h"
 #include "control/view.h"
 #include "dialect/shared/dialect.h"
 #include "model/observation.h"
 
 namespace trainyard::control {
 
+model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
+                           const json::object& job, model::JobSpec spec, model::JobState state,
+                           SeenPods& memory);
+// With every pod read anew.
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
                            const json::object& job, model::JobSpec spec, model::JobState state);
 

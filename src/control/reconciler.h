@@ -23,6 +23,7 @@
 #include "control/lowered.h"
 #include "control/put_off.h"
 #include "control/retry.h"
+#include "control/seen_pods.h"
 #include "control/transition.h"
 #include "control/view.h"
 #include "dialect/shared/dialect.h"
@@ -114,8 +115,9 @@ class Reconciler {
   std::vector<dialect::Dialect> dialects_;
   dialect::Settings settings_;
   MakeKeys make_keys_;
-  // State; losing it costs at most a repeated Event and a second reading of a manifest.
+  // State; losing it costs at most a repeated Event and a second reading of manifests and pods.
   Lowered lowered_;
+  SeenPods seen_pods_;
   std::map<JobKey, Told> told_invalid_;
   PutOff put_off_;
 };
