@@ -8,7 +8,7 @@
 namespace trainyard::control {
 namespace {
 
-constexpr size_t kTogetherMax = 64;
+constexpr size_t kPodsTogetherMax = 64;
 
 kube::Request write_status(const kube::Resource& resource, const json::object& object, json::object status) {
   return {resource, std::string(kube::namespace_of(object)),
@@ -123,7 +123,7 @@ bool SimulatedNodes::step(Time now) {
   std::vector<client::ObjectKey> keys;
   std::vector<kube::Request> requests;
   bool looked = false;
-  while (keys.size() < kTogetherMax) {
+  while (keys.size() < kPodsTogetherMax) {
     std::optional<client::ObjectKey> key = queue_.take(now);
     if (!key) break;
     looked = true;

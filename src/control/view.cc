@@ -47,6 +47,7 @@ kube::Resource resource_of(CompanionKind kind) {
 
 std::vector<kube::Resource> resources_around() {
   std::vector<kube::Resource> around;
+  around.reserve(kGangSchedulers.size() + kCompanionKinds.size() + 2);
   for (GangScheduler scheduler : kGangSchedulers) around.push_back(dialect::resource_of(scheduler));
   for (CompanionKind kind : kCompanionKinds) around.push_back(resource_of(kind));
   around.push_back(kube::kTensorBoards);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kube/access.h"
 #include "sim/checkers.h"
@@ -38,7 +39,6 @@ void Checkers::job_changed(const Change& change, Kind kind) {
     job_gone(change, job);
     return;
   }
-  const StatusFacts before = job.status;
   if (!change.before) {
     job.kind = kind;
     job.uid = uid;
@@ -54,7 +54,7 @@ void Checkers::job_changed(const Change& change, Kind kind) {
     job.spec_changed = change.revision;
   }
   if (change.before) finalizers_changed(change, job);
-  job.status = read_status(kind, object);
+  const StatusFacts before = std::exchange(job.status, read_status(kind, object));
   job.deleting = kube::is_deleting(object);
   job.orphaning = job.deleting && kube::has_finalizer(object, "orphan");
   const bool stopped = job.wish.suspended || (kind == Kind::kVolcano && job.status.stopped);

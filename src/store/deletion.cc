@@ -13,9 +13,9 @@ using kube::text_at;
 
 namespace {
 
-// The uids of an object's owners, in order.
-std::vector<std::string> owners_of(const json::object& object) {
-  std::vector<std::string> uids;
+// The uids of an object's owners, in order; they live as long as the object.
+std::vector<std::string_view> owners_of(const json::object& object) {
+  std::vector<std::string_view> uids;
   const json::array* owners = kube::array_at(object, {"metadata", "ownerReferences"});
   if (owners == nullptr) return uids;
   for (const json::value& entry : *owners) {
@@ -114,17 +114,21 @@ Result<std::vector<Object>> Store::remove_collection(const kube::Resource& resou
 
 void Store::index(const Table& table, const json::object* before, const json::object* after) {
   const json::object& any = after != nullptr ? *after : *before;
+  const bool stays = before != nullptr && after != nullptr;
+  const bool owners_changed = !stays || owners_of(*before) != owners_of(*after);
+  const bool waits = after != nullptr && kube::is_deleting(*after) &&
+                     propagation_of(*after) != kube::Propagation::kBackground;
+  const bool is_namespace = rules_.namespaces && table.resource.plural == kube::kNamespaces.plural;
+  // Most writes change nothing of what is looked up here.
+  if (stays && !owners_changed && !waits && !is_namespace && waiting_owners_.empty()) return;
   Place place{{std::string(table.resource.group), std::string(table.resource.plural)},
               {table.resource.namespaced ? std::string(kube::namespace_of(any)) : std::string(),
                std::string(kube::name_of(any))}};
   std::string uid(kube::uid_of(any));
-  bool owners_changed = before == nullptr || after == nullptr || owners_of(*before) != owners_of(*after);
   if (owners_changed) {
     index_owners(place, before, false);
     index_owners(place, after, true);
   }
-  bool waits = after != nullptr && kube::is_deleting(*after) &&
-               propagation_of(*after) != kube::Propagation::kBackground;
   if (waits) {
     waiting_owners_.insert(uid);
   } else {
@@ -147,9 +151,9 @@ void Store::suspect_dependents(const std::string& owner_uid) {
 
 void Store::index_owners(const Place& place, const json::object* object, bool present) {
   if (object == nullptr) return;
-  for (const std::string& owner : owners_of(*object)) {
+  for (std::string_view owner : owners_of(*object)) {
     if (present) {
-      dependents_[owner].insert(place);
+      dependents_[std::string(owner)].insert(place);
       continue;
     }
     auto found = dependents_.find(owner);
@@ -193,7 +197,7 @@ bool Store::collect_dependent(const Place& place, Time now) {
   int solid = 0;
   bool owner_waits = false;
   std::set<std::string> useless;  // owners that are gone or wait for this very object to go
-  for (const std::string& uid : owners_of(*object)) {
+  for (std::string_view uid : owners_of(*object)) {
     auto owner = by_uid_.find(uid);
     // An owner in another namespace counts as gone; one without a namespace is everybody's.
     bool exists = owner != by_uid_.end() &&
@@ -203,7 +207,7 @@ bool Store::collect_dependent(const Place& place, Time now) {
     if (exists && !waits) {
       ++solid;
     } else {
-      useless.insert(uid);
+      useless.emplace(uid);
     }
   }
   if (useless.empty()) return false;

@@ -38,12 +38,24 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
   if (resource == kube::kPods) body["status"] = json::object{{"phase", "Pending"}};
 }
 
+namespace {
+
+// Whether both are the same text: most of what a write must leave alone comes back as it was.
+bool is_text_of(const json::value& a, const json::value& b) {
+  return a.is_string() && b.is_string() && a.get_string() == b.get_string();
+}
+
+}  // namespace
+
 void keep_member(json::object& to, const json::object& from, std::string_view member) {
   const json::value* value = from.if_contains(jview(member));
+  json::value* there = to.if_contains(jview(member));
   if (value == nullptr) {
-    to.erase(jview(member));
-  } else {
-    to[jview(member)] = *value;
+    if (there != nullptr) to.erase(jview(member));
+  } else if (there == nullptr) {
+    to.emplace(jview(member), *value);
+  } else if (!is_text_of(*there, *value)) {
+    *there = *value;
   }
 }
 
@@ -108,14 +120,14 @@ void set_finalizer(json::object& object, std::string_view finalizer, bool presen
 
 bool differs_beyond_status(const json::object& before, const json::object& after) {
   auto counts = [](json::string_view key) { return key != "metadata" && key != "status"; };
-  auto covers = [&](const json::object& a, const json::object& b) {
+  auto covers = [&](const json::object& a, const json::object& b, bool compares) {
     return std::all_of(a.begin(), a.end(), [&](const json::key_value_pair& member) {
       if (!counts(member.key())) return true;
       const json::value* other = b.if_contains(member.key());
-      return other != nullptr && kube::same(*other, member.value());
+      return other != nullptr && (!compares || kube::same(*other, member.value()));
     });
   };
-  return !covers(before, after) || !covers(after, before);
+  return !covers(after, before, false) || !covers(before, after, true);
 }
 
 bool is_ready_to_go(const json::object& object) {

@@ -3,6 +3,7 @@
 #include "dialect/shared/conditions.h"
 #include "dialect/shared/counts.h"
 #include "dialect/shared/dialect.h"
+#include "dialect/shared/rewrite.h"
 #include "dialect/shared/see_pod.h"
 #include "dialect/shared/testing.h"
 
@@ -32,6 +33,11 @@ TEST(Conditions, WhatIsNoConditionIsLeftOut) {
 
 model::PodSeen pod(int role, int index, PodPhase phase, int attempt = 0) {
   return {.id = {role, index}, .attempt = attempt, .phase = phase};
+}
+
+TEST(Rewrite, WhatIsWrittenAnewIsNotCopiedAndKeepsItsPlace) {
+  EXPECT_EQ(json::serialize(copy_but(parsed(R"({"a":1,"b":[2],"c":{"d":3}})"), {"b", "e"})),
+            R"({"a":1,"b":null,"c":{"d":3}})");
 }
 
 TEST(Counts, AReplicaCountsOnce) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dialect/shared/conditions.h"
+#include "dialect/shared/rewrite.h"
 #include "dialect/t9k/status_conditions.h"
 #include "dialect/t9k/tasks.h"
 #include "kube/access.h"
@@ -73,8 +74,8 @@ const json::object& status_of(const json::object& object) {
 }
 
 std::optional<Time> condition_time(const json::object& status, std::string_view type) {
-  json::array conditions = dialect::conditions_of(status);
-  const json::object* found = dialect::find_condition(conditions, type);
+  const json::array* conditions = kube::array_at(status, {"conditions"});
+  const json::object* found = conditions ? dialect::find_condition(*conditions, type) : nullptr;
   return found ? parse_rfc3339(kube::text_at(*found, {"lastTransitionTime"})) : std::nullopt;
 }
 
@@ -109,9 +110,12 @@ json::object project(const model::Observation& seen, const JobState& state, cons
                      Time now) {
   std::string_view before = kube::text_at(previous, {"phase"});
   if (is_terminal(before) && !state.result) return previous;  // terminal is terminal
-  json::object status = previous;
+  const bool ended = is_terminal(before);
+  json::object status =
+      ended ? dialect::copy_but(previous, {"tasks", "aggregate", "tensorboard", kMemoryKey})
+            : dialect::copy_but(previous, {"conditions", "tasks", "aggregate", "tensorboard", kMemoryKey});
   TasksStatus tasks = project_tasks(seen, state, previous);
-  if (!is_terminal(before)) {
+  if (!ended) {
     status["conditions"] = merge_conditions(previous, wanted_conditions(seen, state, previous), now);
     status["phase"] = kube::jview(phase_word(state, previous));
   }

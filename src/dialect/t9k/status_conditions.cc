@@ -127,16 +127,19 @@ std::array<WantedCondition, 3> ending(const model::JobSpec& spec, const JobState
 bool is_ours(std::string_view type) { return std::find(kOrder.begin(), kOrder.end(), type) != kOrder.end(); }
 
 // Ours that `keep` holds, in their order; then the others as they stand.
-json::array in_order(const json::array& conditions, const std::vector<std::string_view>& keep) {
-  json::array ordered;
+json::array in_order(json::array conditions, const std::vector<std::string_view>& keep) {
+  std::vector<json::object*> kept;
   for (std::string_view type : kOrder) {
     if (std::find(keep.begin(), keep.end(), type) == keep.end()) continue;
-    if (const json::object* found = dialect::find_condition(conditions, type)) ordered.push_back(*found);
+    if (json::object* found = dialect::find_condition(conditions, type)) kept.push_back(found);
   }
-  for (const json::value& entry : conditions) {
-    const json::object* condition = entry.if_object();
-    if (condition != nullptr && !is_ours(kube::text_at(*condition, {"type"}))) ordered.push_back(entry);
+  for (json::value& entry : conditions) {
+    json::object* condition = entry.if_object();
+    if (condition != nullptr && !is_ours(kube::text_at(*condition, {"type"}))) kept.push_back(condition);
   }
+  json::array ordered;
+  ordered.reserve(kept.size());
+  for (json::object* condition : kept) ordered.push_back(std::move(*condition));
   return ordered;
 }
 
@@ -159,7 +162,8 @@ std::vector<WantedCondition> wanted_conditions(const model::Observation& seen, c
     }
   }
   wanted.push_back(replica_failure_condition(seen.spec, state, cause));
-  bool was_paused = dialect::find_condition(dialect::conditions_of(previous), "Paused") != nullptr;
+  const json::array* before = kube::array_at(previous, {"conditions"});
+  bool was_paused = before != nullptr && dialect::find_condition(*before, "Paused") != nullptr;
   if (is_paused(state)) {
     wanted.push_back({"Paused", true, std::string(kNothingToSay), "The job is paused."});
   } else if (was_paused || state.resumes > 0) {
@@ -177,7 +181,7 @@ json::array merge_conditions(const json::object& previous, const std::vector<Wan
                            now);
     keep.push_back(want.type);
   }
-  return in_order(conditions, keep);
+  return in_order(std::move(conditions), keep);
 }
 
 json::array with_invalid_spec(const json::object& status, const std::vector<dialect::Problem>& problems,
@@ -188,7 +192,7 @@ json::array with_invalid_spec(const json::object& status, const std::vector<dial
   if (shown.size() < problems.size()) message += fmt::format("; and {} more", problems.size() - shown.size());
   json::array conditions = dialect::conditions_of(status);
   dialect::set_condition(conditions, "Failed", "True", "InvalidSpec", message, now);
-  return in_order(conditions, {kOrder.begin(), kOrder.end()});
+  return in_order(std::move(conditions), {kOrder.begin(), kOrder.end()});
 }
 
 }  // namespace trainyard::t9k

@@ -141,6 +141,7 @@ TasksStatus project_tasks(const model::Observation& seen, const model::JobState&
     task["replicas"] = std::move(replicas);
     status.tasks.push_back(std::move(task));
   }
+  status.aggregate.reserve(kCountKeys.size());
   for (size_t i = 0; i < kCountKeys.size(); ++i) status.aggregate[kube::jview(kCountKeys[i])] = counts[i];
   return status;
 }

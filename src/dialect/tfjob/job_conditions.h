@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "base/time.h"
 #include "kube/json.h"
@@ -23,6 +24,8 @@ class JobConditions {
   // Succeeded or Failed is true: the job has ended.
   bool ended() const { return is_true("Succeeded") || is_true("Failed"); }
   const json::array& array() const { return conditions_; }
+  // The last thing that is asked of it.
+  json::array take() { return std::move(conditions_); }
 
  private:
   void drop(std::string_view type);

@@ -4,6 +4,7 @@
 
 #include "dialect/shared/conditions.h"
 #include "dialect/shared/counts.h"
+#include "dialect/shared/rewrite.h"
 #include "dialect/tfjob/job_conditions.h"
 #include "dialect/tfjob/words.h"
 #include "kube/access.h"
@@ -98,8 +99,8 @@ json::object project_tfjob(const model::Observation& seen, const model::JobState
     tell_phase(conditions, spec, state);
   }
 
-  json::object status = previous;
-  status["conditions"] = conditions.array();
+  json::object status = copy_but(previous, {"conditions", "replicaStatuses", kMemory});
+  status["conditions"] = conditions.take();
   if (state.started_at || previous.contains("replicaStatuses")) {
     status["replicaStatuses"] = replica_statuses(seen, state, previous, had_ended);
   }
