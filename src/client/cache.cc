@@ -179,8 +179,13 @@ bool Cache::contains(std::string_view ns, std::string_view name) const {
 }
 
 Object Cache::find(std::string_view ns, std::string_view name) const {
+  const Packed* found = packed(ns, name);
+  return found == nullptr ? nullptr : found->object();
+}
+
+const Packed* Cache::packed(std::string_view ns, std::string_view name) const {
   auto found = objects_.find(ObjectKey{std::string(ns), std::string(name)});
-  return found == objects_.end() ? nullptr : found->second.object();
+  return found == objects_.end() ? nullptr : &found->second;
 }
 
 std::vector<Object> Cache::owned_by(std::string_view uid) const {

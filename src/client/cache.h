@@ -67,6 +67,8 @@ class Cache {
   bool contains(std::string_view ns, std::string_view name) const;
   // Null when it is not there.
   Object find(std::string_view ns, std::string_view name) const;
+  // The same as it lies here; good until the next apply().
+  const Packed* packed(std::string_view ns, std::string_view name) const;
   // Those whose controller has this uid, by namespace and name.
   std::vector<Object> owned_by(std::string_view uid) const;
   // The same as they lie here; good until the next apply().

@@ -1,5 +1,6 @@
 #include "control/lowered.h"
 
+#include "kube/meta.h"
 #include "kube/same.h"
 
 namespace trainyard::control {
@@ -39,6 +40,7 @@ dialect::LowerResult Lowered::of(const JobKey& key, const client::Object& job,
     std::lock_guard lock(mutex_);
     auto found = entries_.find(key);
     if (found != entries_.end() && (found->second.job == job || is_same_manifest(*found->second.job, *job))) {
+      found->second.job = job;
       return found->second.spec;
     }
   }
@@ -49,6 +51,13 @@ dialect::LowerResult Lowered::of(const JobKey& key, const client::Object& job,
     entries_.insert_or_assign(key, Entry{job, *spec});
   }
   return result;
+}
+
+client::Object Lowered::known(const JobKey& key, int64_t version) const {
+  std::lock_guard lock(mutex_);
+  auto found = entries_.find(key);
+  bool is_it = found != entries_.end() && version != 0 && kube::version_of(*found->second.job) == version;
+  return is_it ? found->second.job : nullptr;
 }
 
 void Lowered::forget(const JobKey& key) {

@@ -22,6 +22,8 @@ class Lowered {
   // What `dialect` makes of the job. `settings` are the same in every call.
   dialect::LowerResult of(const JobKey& key, const client::Object& job, const dialect::Dialect& dialect,
                           const dialect::Settings& settings);
+  // The job as it was last given to of(), when this is its version still; null when it is not known.
+  client::Object known(const JobKey& key, int64_t version) const;
   void forget(const JobKey& key);
   size_t size() const;
 

@@ -45,6 +45,19 @@ TEST_F(LoweredTest, AManifestIsReadOnce) {
   EXPECT_EQ(std::get<model::JobSpec>(last_).running_min, 1);
 }
 
+TEST_F(LoweredTest, KnowsTheJobOfTheLastPassByItsVersion) {
+  const JobKey key{0, "a", "j"};
+  EXPECT_EQ(lowered_.known(key, 1), nullptr);
+  reads(R"({"metadata":{"name":"j","resourceVersion":"1"},"spec":{"n":1}})");
+  ASSERT_NE(lowered_.known(key, 1), nullptr);
+  reads(R"({"metadata":{"name":"j","resourceVersion":"2"},"spec":{"n":1},"status":{"a":1}})");
+  EXPECT_EQ(lowered_.known(key, 1), nullptr);
+  ASSERT_NE(lowered_.known(key, 2), nullptr);
+  EXPECT_TRUE(lowered_.known(key, 2)->contains("status"));
+  reads(R"({"metadata":{"name":"j"},"spec":{"n":1}})");
+  EXPECT_EQ(lowered_.known(key, 0), nullptr);
+}
+
 TEST_F(LoweredTest, WhateverElseChangesIsReadAgain) {
   const char* variants[] = {
       R"({"metadata":{"name":"j"},"spec":{"n":1}})",

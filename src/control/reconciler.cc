@@ -33,11 +33,13 @@ Pass Reconciler::run(const JobKey& key, Time now) {
 Errand Reconciler::begin(const JobKey& key, Time now) {
   Errand errand{key, now, nullptr, Errand::Nothing{}, {}};
   const DialectStreams& places = view_.dialects[key.dialect];
-  errand.job = view_.cache(places.jobs, key.ns).find(key.ns, key.name);
-  if (errand.job == nullptr) {
+  const client::Packed* shown = view_.cache(places.jobs, key.ns).packed(key.ns, key.name);
+  if (shown == nullptr) {
     errand.pass.job_gone = true;
     return errand;
   }
+  errand.job = lowered_.known(key, shown->version());
+  if (errand.job == nullptr) errand.job = shown->object();
   dialect::LowerResult lowered = lowered_.of(key, errand.job, dialects_[key.dialect], settings_);
   if (auto* problems = std::get_if<std::vector<dialect::Problem>>(&lowered)) {
     errand.what = begin_refusal(key, *errand.job, std::move(*problems));

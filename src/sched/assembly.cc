@@ -75,6 +75,8 @@ Assembly::Assembly(const Documents& documents, const Shapes& shapes, const Front
       shapes_(shapes),
       options_(options),
       class_of_(static_cast<size_t>(shapes.size()), -1) {
+  queues_.reserve(documents.queues.size());
+  for (const json::object* object : documents.queues) queues_.push_back(kube::decode_queue(*object));
   name_resources();
   read_nodes();
   read_queues();
@@ -91,8 +93,7 @@ void Assembly::name_resources() {
   for (const NodeSeen* seen : documents_.nodes) {
     for (const auto& [name, _] : seen->offered) names.insert(name);
   }
-  for (const json::object* object : documents_.queues) {
-    kube::Queue queue = kube::decode_queue(*object);
+  for (const kube::Queue& queue : queues_) {
     for (const kube::Resources* part : {&queue.capability, &queue.deserved, &queue.guarantee})
       add_names(*part);
   }
@@ -147,13 +148,11 @@ void Assembly::add_queue(const kube::Queue& queue, const std::string& name) {
 // Queues of both groups live side by side; a name that both have is told apart by the group.
 void Assembly::read_queues() {
   std::set<std::string> names;
-  for (const json::object* object : documents_.queues) {
-    kube::Queue queue = kube::decode_queue(*object);
+  for (const kube::Queue& queue : queues_) {
     if (queue.group == kube::kT9kQueues.group || !names.insert(queue.name).second) continue;
     add_queue(queue, queue.name);
   }
-  for (const json::object* object : documents_.queues) {
-    kube::Queue queue = kube::decode_queue(*object);
+  for (const kube::Queue& queue : queues_) {
     if (queue.group != kube::kT9kQueues.group || t9k_queues_.contains(queue.name)) continue;
     std::string name = names.contains(queue.name) ? queue.group + "/" + queue.name : queue.name;
     t9k_queues_[queue.name] = name;

@@ -41,7 +41,8 @@ class Assembly {
   Cluster cluster_;
   std::map<std::string, int> resource_of_;
   std::map<std::string, int> node_of_;
-  std::vector<int> class_of_;                      // by shape; -1 not needed yet
+  std::vector<int> class_of_;  // by shape; -1 not needed yet
+  std::vector<kube::Queue> queues_;
   std::map<std::string, std::string> t9k_queues_;  // name -> name in the cluster
   std::vector<PriorityClass> priority_classes_;
 };

@@ -76,12 +76,16 @@ Result<Object> Store::remove(const kube::Resource& resource, std::string_view ns
 
 Object Store::start_deletion(Table& table, const Object& before, const kube::DeleteOptions& options,
                              Time now) {
+  int64_t grace = grace_of(table.resource, *before, options.grace_seconds);
+  bool already = kube::is_deleting(*before);
+  bool held = has_finalizers(*before) || options.propagation != kube::Propagation::kBackground ||
+              table.resource.plural == kube::kNamespaces.plural;
+  // What goes at once was never seen being deleted.
+  if (!already && !held && grace == 0) return erase(table, before, *before);
   json::object after = *before;
   set_finalizer(after, kOrphanFinalizer, options.propagation == kube::Propagation::kOrphan);
   set_finalizer(after, kForegroundFinalizer, options.propagation == kube::Propagation::kForeground);
   json::object& metadata = after["metadata"].get_object();
-  int64_t grace = grace_of(table.resource, *before, options.grace_seconds);
-  bool already = kube::is_deleting(*before);
   int64_t left = kube::int_at(*before, {"metadata", "deletionGracePeriodSeconds"}).value_or(0);
   if (!already || grace < left) {
     // A shorter grace counts from when the deletion was first asked for.
@@ -94,7 +98,6 @@ Object Store::start_deletion(Table& table, const Object& before, const kube::Del
   if (rules_.namespaces && table.resource == kube::kNamespaces) {
     kube::ensure_object(after, {"status"})["phase"] = "Terminating";
   }
-  // What goes at once was never seen being deleted.
   if (is_ready_to_go(after)) return erase(table, before, already ? std::move(after) : *before);
   if (kube::same(after, *before)) return before;
   return put(table, before, std::move(after));
