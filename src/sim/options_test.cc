@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 namespace trainyard::sim {
 namespace {
@@ -26,6 +27,15 @@ TEST(Options, EveryFaultIsTriedWithAndWithoutEveryOther) {
     EXPECT_GT(together, 100) << to_string(static_cast<Fault>(i));
     EXPECT_GT(alone, 50) << to_string(static_cast<Fault>(i));
   }
+}
+
+TEST(Options, WhatTheSeedItselfChoosesIsTriedTogether) {
+  std::set<std::tuple<bool, bool, bool>> tried;
+  for (uint64_t seed = 0; seed < 1'000; ++seed) {
+    const Options options = derive_options(seed);
+    tried.emplace(options.crowded, options.reserves_room(), options.keeps_text());
+  }
+  EXPECT_EQ(tried.size(), 8u);
 }
 
 TEST(Options, SomeWorldsHaveNoFaults) {
