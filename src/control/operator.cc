@@ -39,8 +39,8 @@ class Operator::Fence final : public client::Client {
     std::vector<Result<client::Reply>> replies;
     for (size_t first = 0; first < requests.size(); first += together) {
       size_t end = std::min(requests.size(), first + together);
-      std::vector<kube::Request> batch(std::make_move_iterator(requests.begin() + first),
-                                       std::make_move_iterator(requests.begin() + end));
+      std::vector<kube::Request> batch;
+      for (size_t i = first; i < end; ++i) batch.push_back(std::move(requests[i]));
       if (!owner_.leads(owner_.ports_.clock())) {
         for (kube::Request& request : batch) replies.push_back(send(std::move(request)));
         continue;
@@ -87,9 +87,9 @@ bool Operator::leads(Time now) const {
   return renewed >= 0 && Lease::leads_since({renewed}, now);
 }
 
-void Operator::set_waker(std::function<void()> wake) {
+void Operator::set_waker(const std::function<void()>& wake) {
   std::lock_guard lock(mutex_);
-  wake_ = std::move(wake);
+  wake_ = wake;
 }
 
 // ---- streams in ----------------------------------------------------------------

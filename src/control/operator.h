@@ -106,7 +106,7 @@ class Operator final : public Steps {
   std::optional<Turn> run_one(Time now);
   bool step(Time now) override { return run_one(now).has_value(); }
   std::optional<Time> next_wake() const override;
-  void set_waker(std::function<void()> wake) override;
+  void set_waker(const std::function<void()>& wake) override;
 
   // Gives the lease away at once, if it is ours. REQUIRES: nothing is with the workers.
   void hand_over(Time now);

@@ -37,7 +37,7 @@ class Steps {
   virtual std::optional<Time> next_wake() const = 0;
   // How to rouse whoever drives it, from any thread, when work that was given away is done.
   // Told before anything else; nullptr: nobody is to be roused any more.
-  virtual void set_waker(std::function<void()>) {}
+  virtual void set_waker(const std::function<void()>&) {}
 };
 
 }  // namespace trainyard::control

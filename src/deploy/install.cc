@@ -109,7 +109,7 @@ void add_crd_files(std::map<std::string, std::string>& files, const std::string&
   for (const json::object& crd : crds) {
     std::string file = fmt::format("{}_{}.yaml", kube::text_at(crd, {"spec", "group"}),
                                    kube::text_at(crd, {"spec", "names", "plural"}));
-    files[folder + "/" + file] = kube::to_yaml(crd);
+    files[fmt::format("{}/{}", folder, file)] = kube::to_yaml(crd);
     resources.emplace_back(file);
   }
   files[folder + "/kustomization.yaml"] =

@@ -20,7 +20,6 @@ using model::JobState;
 using model::Phase;
 using model::ResultKind;
 
-
 bool is_terminal(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
 
 std::string_view phase_word(const JobState& state, const json::object& previous) {
@@ -112,8 +111,9 @@ json::object project(const model::Observation& seen, const JobState& state, cons
   if (is_terminal(before) && !state.result) return previous;  // terminal is terminal
   const bool ended = is_terminal(before);
   json::object status =
-      ended ? dialect::copy_but(previous, {"tasks", "aggregate", "tensorboard", kMemoryKey})
-            : dialect::copy_but(previous, {"conditions", "tasks", "aggregate", "tensorboard", kMemoryKey});
+      ended ? dialect::copy_but(previous, {"tasks", "aggregate", "tensorboard", dialect::kRecord})
+            : dialect::copy_but(previous,
+                                {"conditions", "tasks", "aggregate", "tensorboard", dialect::kRecord});
   TasksStatus tasks = project_tasks(seen, state, previous);
   if (!ended) {
     status["conditions"] = merge_conditions(previous, wanted_conditions(seen, state, previous), now);

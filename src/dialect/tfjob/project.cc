@@ -15,7 +15,6 @@ namespace {
 using model::Phase;
 using model::ResultKind;
 
-
 void tell_ended(JobConditions& conditions, const model::JobSpec& spec, const model::JobState& state) {
   switch (*state.result) {
     case ResultKind::kSucceeded:
@@ -99,7 +98,7 @@ json::object project_tfjob(const model::Observation& seen, const model::JobState
     tell_phase(conditions, spec, state);
   }
 
-  json::object status = copy_but(previous, {"conditions", "replicaStatuses", kMemory});
+  json::object status = copy_but(previous, {"conditions", "replicaStatuses", kRecord});
   status["conditions"] = conditions.take();
   if (state.started_at || previous.contains("replicaStatuses")) {
     status["replicaStatuses"] = replica_statuses(seen, state, previous, had_ended);

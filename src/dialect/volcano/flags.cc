@@ -16,7 +16,7 @@ bool one_of(std::string_view word, std::initializer_list<std::string_view> words
 
 }  // namespace
 
-Flags::Flags(const std::vector<std::string>& arguments, std::set<std::string_view> switches) {
+Flags::Flags(const std::vector<std::string>& arguments, const std::set<std::string_view>& switches) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     std::string_view argument = arguments[i];
     size_t dashes = argument.starts_with("--") ? 2 : 1;

@@ -21,7 +21,7 @@ namespace trainyard::dialect::vc {
 
 class Flags {
  public:
-  Flags(const std::vector<std::string>& arguments, std::set<std::string_view> switches);
+  Flags(const std::vector<std::string>& arguments, const std::set<std::string_view>& switches);
 
   std::string text(std::string_view name, std::string_view fallback);
   int whole(std::string_view name, int fallback, int low, int high);
