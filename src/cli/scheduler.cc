@@ -87,7 +87,9 @@ void SchedulerRun::make_scheduler() {
       {{"schedulerNames", fmt::format("{}", fmt::join(command_.names, ","))},
        {"lease", options.elects_leader ? fmt::format("{}/{}", options.lease_ns, options.lease_name) : "none"},
        {"identity", options.identity}});
-  events_ = std::make_unique<control::EventQueue>(*clients_.work, wall_clock);
+  control::EventQueueOptions words;
+  words.together = 8;  // they come after the bindings that they tell of
+  events_ = std::make_unique<control::EventQueue>(*clients_.work, wall_clock, words);
   control::SchedulerPorts ports{*clients_.work, wall_clock};
   ports.events = events_.get();
   ports.lease_client = clients_.lease.get();

@@ -13,7 +13,6 @@ using std::chrono::steady_clock;
 
 constexpr size_t kMessageMax = 1'000;  // the server takes 1,024 bytes
 constexpr int kTriesMax = 8;
-constexpr size_t kTogetherMax = 8;
 
 // What an Event needs to know of the job.
 json::object reference_to(const json::object& about) {
@@ -134,7 +133,7 @@ void EventQueue::run() {
 std::vector<EventQueue::Waiting> EventQueue::take_ripe() {
   std::vector<Waiting> batch;
   steady_clock::time_point ripe = steady_clock::now() - options_.gather;
-  while (!line_.empty() && batch.size() < kTogetherMax) {
+  while (!line_.empty() && batch.size() < options_.together) {
     auto found = waiting_.find(line_.front());
     if (!batch.empty() && !stopping_ && found->second.since > ripe) break;
     batch.push_back(std::move(found->second));

@@ -4,9 +4,8 @@
 // What says the same about the same job becomes one Event with a count. What is alike (same
 // job, same reason) and waits at the same time becomes one Event that names them all, unless
 // each is asked for; so a job with many replicas costs a few Events, not hundreds. Services that
-// go when their pods do are named beside them. A few go out at a time: more would take from
-// the server what the work needs. An Event that the server cannot take now is tried again; the
-// line is bounded, and what finds it full is counted as lost.
+// go when their pods do are named beside them. An Event that the server cannot take now is
+// tried again; the line is bounded, and what finds it full is counted as lost.
 #pragma once
 
 #include <condition_variable>
@@ -26,6 +25,8 @@ namespace trainyard::control {
 struct EventQueueOptions {
   bool combine = true;
   size_t waiting_max = 20'000;
+  // How many go out at a time: more cost less each, and take from the server what the work needs.
+  size_t together = 1;
   Duration gather{1'000};  // how long the first of its kind waits for others
   Duration retry_first{500};
   Duration retry_max{15'000};
@@ -69,7 +70,7 @@ class EventQueue final : public EventSink {
   using Kind = std::string;
 
   void run();
-  // The first of the line and those behind it that have waited long enough, a few.
+  // The first of the line and those behind it that have waited long enough, as many as go together.
   std::vector<Waiting> take_ripe();
   // What the server has of a batch.
   struct Sent {

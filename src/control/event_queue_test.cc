@@ -74,6 +74,7 @@ class Post final : public client::Client {
 EventQueueOptions quick() {
   EventQueueOptions options;
   options.retry_first = Duration{1};
+  options.together = 8;
   return options;
 }
 

@@ -64,9 +64,10 @@ std::vector<std::string> foreign_sysctls(const PodPlan& pod) {
       "kernel.domainname", "kernel.hostname"};
   std::vector<std::string> foreign;
   for (const auto& [name, value] : pod.sysctls) {
-    bool own = std::any_of(kOwn.begin(), kOwn.end(), [&](std::string_view one) {
-      return one.ends_with('.') ? name.starts_with(one) : name == one;
-    });
+    bool own =
+        std::any_of(kOwn.begin(), kOwn.end(), [&, name = std::string_view(name)](std::string_view one) {
+          return one.ends_with('.') ? name.starts_with(one) : name == one;
+        });
     if (name.starts_with("net.")) own = !pod.host_network;
     if (!own) foreign.push_back(name);
   }

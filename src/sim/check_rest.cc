@@ -142,10 +142,11 @@ void Checkers::running_job_at_rest(const JobHistory& job, const std::vector<cons
   for (const auto& [role, replicas] : job.wish.replicas) {
     total += replicas;
     for (int index = 0; index < replicas; ++index) {
-      const bool there = std::any_of(pods.begin(), pods.end(), [&](const PodHistory* pod) {
-        return pod->facts.role == role && pod->facts.index == index && !pod->facts.deleting &&
-               (pod->facts.ended() || pod->facts.phase == PodPhase::kRunning);
-      });
+      const bool there =
+          std::any_of(pods.begin(), pods.end(), [&, role = std::string_view(role)](const PodHistory* pod) {
+            return pod->facts.role == role && pod->facts.index == index && !pod->facts.deleting &&
+                   (pod->facts.ended() || pod->facts.phase == PodPhase::kRunning);
+          });
       if (!there && !outcome_recorded(job.status.memory, role, index)) {
         violate(15, "replicas-run",
                 fmt::format("{}: {}-{} neither runs nor has ended", job.name, role, index));

@@ -280,7 +280,7 @@ void Process::plan_poll(int stream, Duration after) {
   later(after, [this, stream] { poll(stream); });
 }
 
-void Process::close(int stream, std::optional<Error> error, std::string_view why) {
+void Process::close(int stream, const std::optional<Error>& error, std::string_view why) {
   lines_[stream].open = false;
   lines_[stream].poll_planned = false;
   if (ports_.trace.on()) {

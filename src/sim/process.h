@@ -93,7 +93,7 @@ class Process final : public client::Client {
   void plan_poll(int stream, Duration after);
   void poll(int stream);
   void deliver(int stream, const store::WatchEvent& event);
-  void close(int stream, std::optional<Error> error, std::string_view why);
+  void close(int stream, const std::optional<Error>& error, std::string_view why);
   void begin_pass();
   dialect::KeyPair fake_keys();
 

@@ -98,7 +98,9 @@ Object Store::start_deletion(Table& table, const Object& before, const kube::Del
   if (rules_.namespaces && table.resource == kube::kNamespaces) {
     kube::ensure_object(after, {"status"})["phase"] = "Terminating";
   }
-  if (is_ready_to_go(after)) return erase(table, before, already ? std::move(after) : *before);
+  if (is_ready_to_go(after)) {
+    return already ? erase(table, before, std::move(after)) : erase(table, before, *before);
+  }
   if (kube::same(after, *before)) return before;
   return put(table, before, std::move(after));
 }
