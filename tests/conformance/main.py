@@ -132,10 +132,12 @@ def main():
     parser.add_argument("--rewrite", action="store_true")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
+    of_table = os.environ.get("K8S", TABLE_IS_OF).startswith(TABLE_IS_OF)
+    if options.rewrite and not of_table:
+        parser.error(f"the table is of {TABLE_IS_OF}: it is not rewritten from {os.environ['K8S']}")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-conformance-"))
     cluster, plane = Cluster(folder / "real"), Plane(folder / "ours")
     known, found, steps, failed = read_table(), {}, 0, 0
-    of_table = os.environ.get("K8S", TABLE_IS_OF).startswith(TABLE_IS_OF)
     try:
         print("starting kube-apiserver and trainyard up", flush=True)
         cluster.start()
