@@ -55,9 +55,17 @@ void Book::hold(Moment from, int q, const Amounts& what, int64_t times) {
   put(soon_, q, what, times);
 }
 
-Share Book::share(int q) const {
-  return dominant_share(held(Moment::kSoon, q), measures_[static_cast<size_t>(q)],
-                        std::max(1, queue(q).weight));
+Share Book::share(int q, const Amounts& held) const {
+  return dominant_share(held, measures_[static_cast<size_t>(q)], std::max(1, queue(q).weight));
+}
+
+bool Book::goes_before(int a, const Share& of_a, int b, const Share& of_b) const {
+  const Queue& x = queue(a);
+  const Queue& y = queue(b);
+  if (x.priority != y.priority) return x.priority > y.priority;
+  if (less(of_a, of_b)) return true;
+  if (less(of_b, of_a)) return false;
+  return x.name < y.name;
 }
 
 std::optional<Refusal> Book::turns_away(int q, const std::string& ns, bool admitted) const {

@@ -37,7 +37,10 @@ class Book {
   void leave(int q, const Amounts& what, int64_t times = 1) { hold(Moment::kSoon, q, what, -times); }
 
   const Amounts& held(Moment when, int q) const { return side(when).by_queue[static_cast<size_t>(q)]; }
-  Share share(int q) const;
+  Share share(int q) const { return share(q, held(Moment::kSoon, q)); }
+  Share share(int q, const Amounts& held) const;  // if it held that
+  // Which of two queues with these shares is served first: priority, the smaller share, the name.
+  bool goes_before(int a, const Share& of_a, int b, const Share& of_b) const;
 
   // Whether gangs of that namespace are served at all; `admitted`: holds nodes already.
   std::optional<Refusal> turns_away(int q, const std::string& ns, bool admitted) const;

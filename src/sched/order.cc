@@ -29,14 +29,7 @@ Order::Order(const Pass& pass) : pass_(pass) {
 bool Order::goes_before(const Line& a, const Line& b) const {
   if ((a.queue < 0) != (b.queue < 0)) return b.queue < 0;  // gangs without a queue only want an answer
   if (a.queue < 0) return false;
-  const Queue& x = pass_.book.queue(a.queue);
-  const Queue& y = pass_.book.queue(b.queue);
-  if (x.priority != y.priority) return x.priority > y.priority;
-  Share s = pass_.book.share(a.queue);
-  Share t = pass_.book.share(b.queue);
-  if (less(s, t)) return true;
-  if (less(t, s)) return false;
-  return x.name < y.name;
+  return pass_.book.goes_before(a.queue, pass_.book.share(a.queue), b.queue, pass_.book.share(b.queue));
 }
 
 std::optional<int> Order::next() {

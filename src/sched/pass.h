@@ -57,6 +57,7 @@ class Pass {
   // What is decided.
   std::vector<Spots> bound;  // by gang
   std::vector<bool> evicted;
+  std::vector<bool> promised;  // has room soon, in the book already
   Decisions out;
 
  private:

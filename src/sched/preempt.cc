@@ -47,6 +47,7 @@ const std::vector<Amounts>& Preemption::parts() {
       int pod_class = pass_.gangs[g].members[static_cast<size_t>(m)].pod_class;
       add(wanted[static_cast<size_t>(q)], pass_.tables.pod_class(pod_class).requests);
     }
+    if (pass_.gangs[g].asks_admission) add(wanted[static_cast<size_t>(q)], pass_.gangs[g].min_resources);
   }
   for (const Amounts& of_queue : wanted) add(lacking_, of_queue);
   add(lacking_, pass_.tables.total(), -1);
@@ -190,6 +191,13 @@ bool Preemption::cheaper(const Victims& a, const Victims& b) const {
     return std::tuple(highest, pods, static_cast<int>(victims.size()), -youngest.ms);
   };
   return cost(a) < cost(b);
+}
+
+Amounts Preemption::may_take(int g, const Amounts& wanted) {
+  Amounts out;
+  for (const Victim& victim : permitted(g, candidates(g, wanted), wanted))
+    add(out, pass_.held_by(victim.gang));
+  return out;
 }
 
 std::optional<std::vector<Victim>> Preemption::find(int g) {

@@ -33,6 +33,8 @@ class Preemption {
   // The victims for gang `g`; nullopt when no choice of them makes it fit. Leaves the pass as
   // it was.
   std::optional<std::vector<Victim>> find(int g);
+  // All that gang `g` has a right to take for what it wants, whether or not it then fits.
+  Amounts may_take(int g, const Amounts& wanted);
 
  private:
   using Victims = std::vector<Victim>;

@@ -301,7 +301,66 @@ TEST(Schedule, Admission) {
       {"not beyond the queue's capacity",
        "node n1 cpu=10\nqueue default cap.cpu=4\ngang a age=9 min=2 asks.cpu=3\ngang b min=2 asks.cpu=3",
        "admit a; wait b NotAdmitted"},
+      {"more than there is", "node n1 cpu=4\ngang a min=2 asks.cpu=5", "never a TooLarge"},
   });
+}
+
+TEST(Schedule, AdmissionKnowsRights) {
+  expect({
+      {"what a higher queue may take is not in the way",
+       "node n1 gpu=3 cpu=9\nqueue low\nqueue high priority=10\ngang x queue=low w*2@n1:gpu=1\n"
+       "gang a queue=high min=2 asks.gpu=2",
+       "admit a"},
+      {"but a queue that may not be taken from is",
+       "node n1 gpu=3 cpu=9\nqueue low kept\nqueue high priority=10\ngang x queue=low w*2@n1:gpu=1\n"
+       "gang a queue=high min=2 asks.gpu=2",
+       "wait a NotAdmitted"},
+      {"a higher class in one queue",
+       "node n1 gpu=3 cpu=9\ngang x w*2@n1:gpu=1\ngang a class=1000 min=2 asks.gpu=2", "admit a"},
+      {"which must be allowed to",
+       "node n1 gpu=3 cpu=9\ngang x w*2@n1:gpu=1\ngang a class=1000 meek min=2 asks.gpu=2",
+       "wait a NotAdmitted"},
+      {"a job priority gives no right",
+       "node n1 gpu=3 cpu=9\ngang x w*2@n1:gpu=1\ngang a priority=90 min=2 asks.gpu=2", "wait a NotAdmitted"},
+      {"a queue takes its part back",
+       "node n1 gpu=4 cpu=9\nqueue q\nqueue r\ngang x queue=q w*2@n1:gpu=1\ngang y queue=q w*2@n1:gpu=1\n"
+       "gang a queue=r min=2 asks.gpu=2",
+       "admit a"},
+      {"and no more than its part",
+       "node n1 gpu=4 cpu=9\nqueue q\nqueue r\ngang x queue=q w*2@n1:gpu=1\ngang y queue=q w*2@n1:gpu=1\n"
+       "gang a queue=r min=3 asks.gpu=3",
+       "wait a NotAdmitted"},
+      {"those behind it with pods are not in the way",
+       "node n1 cpu=4\nqueue low\nqueue high priority=1\ngang x firm w@n1:cpu=1\ngang b queue=low w*4:cpu=1\n"
+       "gang a queue=high min=3 asks.cpu=3",
+       "admit a; wait b Resources"},
+      {"queues are let in by turns",
+       "node n1 cpu=4\nqueue q\nqueue r\ngang a age=9 queue=q min=1 asks.cpu=2\ngang b age=8 queue=q min=1 "
+       "asks.cpu=2\ngang c queue=r min=1 asks.cpu=2",
+       "admit a; admit c; wait b NotAdmitted"},
+      {"what is promised is not counted twice",
+       "node n1 cpu=4\ngang x w*1~n1:cpu=2\ngang a w*1:cpu=3\ngang b min=1 asks.cpu=1",
+       "admit b; wait a Leaving; wait x MembersMissing"},
+  });
+}
+
+TEST(Schedule, AdmissionIsNotOvertakenForEver) {
+  const std::string small = "\ngang s age=1 min=1 asks.cpu=1";
+  const std::string before = "node n1 cpu=3\ngang x w@n1:cpu=1\ngang a min=3 asks.cpu=3 age=";
+  EXPECT_EQ(summary(World(before + "299" + small).run()), "admit s; wait a NotAdmitted");
+  EXPECT_EQ(World(before + "299" + small).run().wake, kNow + seconds(1));
+  EXPECT_EQ(summary(World(before + "300" + small).run()), "admit a; wait s NotAdmitted");
+  EXPECT_EQ(summary(World(before + "300" + "\ngang b min=3 age=301 asks.cpu=3").run()),
+            "admit b; wait a NotAdmitted")
+      << "one at a time";
+  EXPECT_EQ(summary(World(before + "300" + "\ngang w age=301 w*3:cpu=1" + small).run()),
+            "wait w Resources; wait a NotAdmitted; wait s NotAdmitted; reserve w")
+      << "one that goes before it has its pods already, and is reserved for";
+  World strict(before + "9" + small);
+  strict.policy.backfill = false;
+  EXPECT_EQ(summary(strict.run()), "wait a NotAdmitted; wait s BehindReserved");
+  EXPECT_EQ(reason(World(before + "9"), "a"),
+            "needs 3 cpu; of the 3 there are 1 held, and gangs before it ask for 0");
 }
 
 TEST(Schedule, Reasons) {

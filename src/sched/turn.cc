@@ -102,9 +102,14 @@ void Turns::keep_place(int g) {
     for (const Spot& spot : *spots) {
       add(kept, pass_.tables.pod_class(wished.members[static_cast<size_t>(spot.member)].pod_class).requests);
     }
-    pass_.book.hold(Moment::kSoon, pass_.queue_of(g), kept);
+    promise(g, kept);
   }
   pass_.state.use(kToBind);
+}
+
+void Turns::promise(int g, const Amounts& room) {
+  pass_.book.hold(Moment::kSoon, pass_.queue_of(g), room);
+  pass_.promised[static_cast<size_t>(g)] = true;
 }
 
 // When it is clear beforehand what would be placed, the queue is asked first: it is cheaper.
@@ -144,7 +149,7 @@ bool Turns::claim(int g) {
   std::optional<Spots> spots = pass_.placer.place_needed(pass_.gang(g), pass_.needs_of(g), q);
   bool done = spots && !pass_.book.refuses(q, pass_.requests_of(g, *spots), Moment::kSoon);
   if (done) {
-    pass_.book.hold(Moment::kSoon, q, pass_.requests_of(g, *spots));
+    promise(g, pass_.requests_of(g, *spots));
     pass_.wait(g, WaitKind::kWaitFor, WaitCode::kLeaving,
                "starts when pods that are being deleted have gone");
   } else {
@@ -179,7 +184,7 @@ bool Turns::preempt(int g) {
     pass_.evict(victim.gang, victim.cause, pass_.gang(g).id);
     names += fmt::format("{}{}/{}", names.empty() ? "" : ", ", leaving.ns, leaving.name);
   }
-  pass_.book.hold(Moment::kSoon, pass_.queue_of(g), pass_.requests_of(g, *spots));
+  promise(g, pass_.requests_of(g, *spots));
   pass_.wait(g, WaitKind::kWaitFor, WaitCode::kLeaving, fmt::format("starts when {} has made room", names));
   pass_.state.use(kToBind);
   return true;

@@ -28,6 +28,7 @@ class Turns {
   // Whether it has its answer already: pods missing, no queue, a queue that does not serve it.
   bool cannot_start(int g);
   void keep_place(int g);
+  void promise(int g, const Amounts& room);
   bool bind(int g, unsigned levels);
   bool claim(int g);
   bool preempt(int g);
