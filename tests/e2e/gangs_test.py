@@ -74,8 +74,8 @@ class Gangs(Yard):
             self.wait_for(f"{kind}/{name}", "succeeded")
         self.assertEqual(self.started(names[1]), 2)
 
-    def gang_tfjob(self, name, **policy):
-        role = shell_role(2, self.holding_script(name), container={"resources": GPU})
+    def gang_tfjob(self, name, restart="Never", **policy):
+        role = shell_role(2, self.holding_script(name), restartPolicy=restart, container={"resources": GPU})
         return tfjob(name, {"Worker": role}, success="AllWorkers", schedulingPolicy=policy)
 
     def test_tfjobs_with_a_scheduling_policy(self):
@@ -92,6 +92,27 @@ class Gangs(Yard):
 
     def test_volcano_jobs(self):
         self.one_waits_whole(self.volcano_job("one"), self.volcano_job("two"), "vcjob", ["one", "two"])
+
+    def a_higher_queue_takes(self, low, high, kind):
+        """What runs in a lower queue makes room, whole, and starts anew when there is room again."""
+        self.queue("create", "low", "--weight", "1")
+        self.queue("create", "high", "--priority", "10")
+        self.submit(low)
+        self.wait_until("the lower gang", lambda: self.started("low") == 2)
+        self.submit(high)
+        self.wait_until("the higher gang", lambda: self.started("high") == 2)
+        self.hold().write_text("")
+        self.wait_for(f"{kind}/high", "succeeded")
+        self.wait_for(f"{kind}/low", "succeeded")
+        self.assertEqual(self.started("low"), 4, "both of its replicas began twice")
+
+    def test_a_higher_queue_takes_from_tfjobs(self):
+        self.a_higher_queue_takes(
+            self.gang_tfjob("low", restart="OnFailure", minAvailable=2, queue="low"),
+            self.gang_tfjob("high", minAvailable=2, queue="high"), "tfjob")
+
+    def test_a_higher_queue_takes_from_volcano_jobs(self):
+        self.a_higher_queue_takes(self.volcano_job("low", "low"), self.volcano_job("high", "high"), "vcjob")
 
     def t9k_job(self, name, queue, priority):
         container = {"name": "tensorflow", "image": "example/none:1", "resources": GPU,
