@@ -157,5 +157,5 @@ class BrokenDisk(Plane):
 if __name__ == "__main__":
     if os.environ.get("TRAINYARD_OWN_MOUNTS") != "1":
         os.environ["TRAINYARD_OWN_MOUNTS"] = "1"
-        os.execvp("unshare", ["unshare", "-m", sys.executable, __file__, *sys.argv[1:]])
+        os.execvp("unshare", ["unshare", "-m" if os.geteuid() == 0 else "-rm", sys.executable, __file__, *sys.argv[1:]])
     unittest.main()

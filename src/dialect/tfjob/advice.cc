@@ -36,9 +36,10 @@ void say_never_ends(const TfJob& job, std::vector<model::Advice>& advice) {
     if (deciding->restart_policy == RestartPolicy::kAlways) {
       advice.push_back(
           {"TFJobNeverEnds",
-           fmt::format("The {} is restarted whenever it ends (restartPolicy Always), so the job never "
-                       "ends by itself",
-                       title_of(role))});
+           fmt::format("The {} is restarted whenever it ends (restartPolicy Always), so the job {}",
+                       title_of(role),
+                       job.backoff_limit ? "ends only by failing, once backoffLimit is spent"
+                                         : "never ends by itself")});
     }
     return;
   }
