@@ -33,6 +33,12 @@ node::Requests capacity_of_machine() {
   return capacity;
 }
 
+int64_t disk_behind(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::space_info space = std::filesystem::space(folder, failed);
+  return failed ? 0 : static_cast<int64_t>(space.capacity);
+}
+
 // What a plain process sees of the user's own environment.
 std::vector<std::pair<std::string, std::string>> base_environment() {
   std::vector<std::pair<std::string, std::string>> env;
@@ -70,6 +76,7 @@ class NodeOfPlane final : public PlaneNode {
     node.name = std::string(kNodeName);
     node.data_dir = options_.dir.root;
     node.capacity = capacity_of_machine();
+    node.disk_bytes = disk_behind(options_.dir.root);
     node.gpus = gpus_.indexes;
     node.clock = wall_clock;
     node.logs.age_max = seconds(int64_t{options_.settings.log_days} * 24 * 3600);

@@ -69,6 +69,7 @@ json::object node_status(const NodeOptions& options, const MachineFacts& facts, 
   json::object capacity{{"cpu", kube::Quantity::of_milli(options.capacity.cpu_millis).to_string()},
                         {"memory", fmt::format("{}Ki", options.capacity.memory_bytes / 1024)},
                         {"pods", std::to_string(options.pods_max)}};
+  if (options.disk_bytes > 0) capacity["ephemeral-storage"] = fmt::format("{}Ki", options.disk_bytes / 1024);
   if (!options.gpus.empty()) capacity["nvidia.com/gpu"] = std::to_string(options.gpus.size());
   json::array conditions;
   for (const ConditionWords& words : kConditions) {

@@ -162,7 +162,13 @@ std::vector<std::string> Node::Agent::cannot_honour(const json::object& pod) {
       plans.push_back(std::move(plan));
     }
   }
-  return runtime_.cannot_honour(plan_pod(pod), plans);
+  std::vector<std::string> words = runtime_.cannot_honour(plan_pod(pod), plans);
+  for (const json::object* container : containers_of(pod, false)) {
+    if (kube::find(*container, {"resources", "limits", "ephemeral-storage"}) == nullptr) continue;
+    words.push_back(fmt::format("container {}: the limit of ephemeral-storage is not enforced",
+                                text_at(*container, {"name"})));
+  }
+  return words;
 }
 
 Result<ContainerPlan> Node::Agent::plan_start(Entry& entry, const StartContainer& what, std::string& reason) {

@@ -270,15 +270,16 @@ Result<UserIds> find_user(std::string_view text, const UserFiles& files) {
   return ids;
 }
 
+std::string no_command_words(const ContainerPlan& plan) {
+  return fmt::format("container {} has no command, and image {} names none", plan.id.container, plan.image);
+}
+
 Result<std::vector<std::string>> command_line(const ContainerPlan& plan, const ImageConfig& image) {
   std::vector<std::string> argv;
   if (plan.argv.empty() || plan.argv_is_args_only) argv = image.entrypoint;
   const std::vector<std::string>& rest = plan.argv.empty() ? image.cmd : plan.argv;
   argv.insert(argv.end(), rest.begin(), rest.end());
-  if (argv.empty()) {
-    return Error{ErrorKind::kInvalid, fmt::format("container {} has no command, and image {} names none",
-                                                  plan.id.container, plan.image)};
-  }
+  if (argv.empty()) return Error{ErrorKind::kInvalid, no_command_words(plan)};
   return argv;
 }
 

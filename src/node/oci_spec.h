@@ -86,6 +86,8 @@ struct SandboxFacts {
   int cap_last = 40;                // the highest capability that the kernel knows
 };
 
+// Why a container cannot start that has no command and whose image gives none.
+std::string no_command_words(const ContainerPlan& plan);
 // The command line: what the plan says, filled up from the image. kInvalid when there is none.
 Result<std::vector<std::string>> command_line(const ContainerPlan& plan, const ImageConfig& image);
 

@@ -1,4 +1,5 @@
 #include "node/process_runtime.h"
+#include "node/oci_spec.h"
 
 #include <netinet/in.h>
 #include <signal.h>
@@ -126,6 +127,7 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
   if (!pod.sysctls.empty()) say("sysctls are not set: processes share the machine's kernel settings");
   for (const ContainerPlan& plan : containers) {
     const std::string& name = plan.id.container;
+    if (plan.argv.empty()) say(no_command_words(plan));
     if (!plan.image.empty())
       say(fmt::format("image {} is not used: plain processes run on the host's own root", plan.image));
     for (const Mount& mount : plan.mounts) {

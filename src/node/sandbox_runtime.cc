@@ -1,4 +1,5 @@
 #include "node/sandbox_runtime.h"
+#include "node/oci_spec.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -138,6 +139,7 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
   for (const ContainerPlan& plan : containers) {
     if (plan.image.empty()) continue;
     if (!images_.find(plan.image)) {
+      if (plan.argv.empty()) words.push_back(no_command_words(plan));
       if (!not_here.insert(plan.image).second) continue;
       words.push_back(
           fmt::format("image {} is not on this machine: its containers run on the host's own root "
