@@ -10,22 +10,6 @@
 namespace trainyard::cli {
 namespace {
 
-// The first pod of each role: the others differ in nothing that matters here.
-std::vector<json::object> sample_pods(const Object& document, const PlaneSettings& settings) {
-  std::vector<json::object> pods;
-  json::object job = as_stored(*document.dialect, document.body);
-  dialect::LowerResult lowered = document.dialect->lower(job, settings.settings);
-  const auto* spec = std::get_if<model::JobSpec>(&lowered);
-  if (spec == nullptr) return pods;
-  model::JobState state = document.dialect->recall(*spec, job);
-  for (size_t role = 0; role < spec->roles.size(); ++role) {
-    if (spec->roles[role].replicas == 0) continue;
-    pods.push_back(
-        document.dialect->render_pod(*spec, settings.settings, {{static_cast<int>(role), 0}, 0, &state}));
-  }
-  return pods;
-}
-
 std::vector<std::string> images_of(const json::object& pod) {
   std::vector<std::string> images;
   for (std::string_view list : {"initContainers", "containers"}) {
@@ -41,6 +25,21 @@ std::vector<std::string> images_of(const json::object& pod) {
 }
 
 }  // namespace
+
+std::vector<json::object> sample_pods(const Object& document, const PlaneSettings& settings) {
+  std::vector<json::object> pods;
+  json::object job = as_stored(*document.dialect, document.body);
+  dialect::LowerResult lowered = document.dialect->lower(job, settings.settings);
+  const auto* spec = std::get_if<model::JobSpec>(&lowered);
+  if (spec == nullptr) return pods;
+  model::JobState state = document.dialect->recall(*spec, job);
+  for (size_t role = 0; role < spec->roles.size(); ++role) {
+    if (spec->roles[role].replicas == 0) continue;
+    pods.push_back(
+        document.dialect->render_pod(*spec, settings.settings, {{static_cast<int>(role), 0}, 0, &state}));
+  }
+  return pods;
+}
 
 Result<std::vector<std::string>> forewarnings(Plane& plane, const std::vector<Object>& documents,
                                               const PlaneSettings& settings) {

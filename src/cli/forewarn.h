@@ -16,4 +16,7 @@ namespace trainyard::cli {
 Result<std::vector<std::string>> forewarnings(Plane& plane, const std::vector<Object>& documents,
                                               const PlaneSettings& settings);
 
+// The first pod of each role: the others differ in nothing that matters before the start.
+std::vector<json::object> sample_pods(const Object& document, const PlaneSettings& settings);
+
 }  // namespace trainyard::cli

@@ -15,6 +15,7 @@
 #include "cli/manifest.h"
 #include "cli/plane.h"
 #include "cli/run_session.h"
+#include "cli/unmet.h"
 #include "cli/validate.h"
 #include "kube/meta.h"
 
@@ -127,6 +128,12 @@ int run_jobs(const RunJobs& command, const Console& console) {
     return kInputAtFault;
   }
   for (const std::string& warning : *warnings) console.err << "note: " << warning << "\n";
+  std::vector<std::string> unmet = unmet_needs(**plane, manifests.objects, command.plane);
+  for (const std::string& line : unmet) console.err << line << "\n";
+  if (!unmet.empty()) {
+    (*plane)->stop(Plane::Leave::kKilled);
+    return kInputAtFault;
+  }
   RunSession session(**plane, command, console, interrupts, logs);
   Result<Done> created = session.create(manifests.objects);
   int status = kInputAtFault;

@@ -115,6 +115,8 @@ int RunSession::watch() {
   while (true) {
     for (Job& job : jobs_) look(job);
     logs_.read();
+    for (const std::string& line : news_) say(line);
+    news_.clear();
     show();
     ++looks_;
     // A replica that the job leaves running would be followed for ever.
@@ -131,7 +133,11 @@ int RunSession::watch() {
   show();
   live_.release();
   for (const Job& job : jobs_) {
-    if (job.ended && job.view.result) console_.out << ending_of(job.view) << "\n";
+    if (job.ended && job.view.result) {
+      console_.out << ending_of(job.view) << "\n";
+    } else if (stops_ > 0) {
+      console_.out << stopped_words(job.view, stops_ >= 2, wall_clock()) << "\n";
+    }
   }
   console_.out.flush();
   return exit_status();
@@ -157,7 +163,7 @@ void RunSession::look(Job& job) {
   std::vector<const json::object*> views;
   std::vector<std::string> uids;
   for (const client::Object& pod : job.pods) {
-    if (!command_.quiet) logs_.follow(*pod, replica_of(*job.dialect, *pod));
+    if (!command_.quiet) logs_.follow(*pod, prefix_of(job) + replica_of(*job.dialect, *pod));
     views.push_back(pod.get());
     uids.emplace_back(kube::uid_of(*pod));
   }
@@ -166,8 +172,10 @@ void RunSession::look(Job& job) {
       view_of(*job.dialect, command_.plane.settings, *job.object, views,
               console_.terminal ? plane_.usage(uids) : std::map<std::string, PodUsage>{}, wall_clock());
   view.progress = progress;
+  keep_ends(job.view, view);
   if (!console_.terminal) {
-    for (const std::string& line : changes_between(job.view, view)) say(line);
+    for (std::string& line : changes_between(job.view, view, prefix_of(job)))
+      news_.push_back(std::move(line));
   }
   job.view = std::move(view);
   if (object.ok()) job.ended = job.view.phase == model::Phase::kFinished;
@@ -180,7 +188,7 @@ void RunSession::hear_unseen_pods(const Job& job) {
   node::LogFolder kept(logs_kept_);
   for (const json::object& pod : kept.remembered(job.ns)) {
     if (kube::controller_uid_of(pod) != kube::uid_of(*job.object)) continue;
-    logs_.catch_up(pod, replica_of(*job.dialect, pod), kept);
+    logs_.catch_up(pod, prefix_of(job) + replica_of(*job.dialect, pod), kept);
   }
 }
 
@@ -217,6 +225,8 @@ void RunSession::show() {
 }
 
 void RunSession::say(const std::string& line) { scrolled_ += line + "\n"; }
+
+std::string RunSession::prefix_of(const Job& job) const { return jobs_.size() > 1 ? job.name + "/" : ""; }
 
 void RunSession::stop_jobs() {
   stops_ = interrupts_.count();

@@ -53,6 +53,8 @@ class RunSession {
   void look_for_progress(Job& job);
   void show();
   void say(const std::string& line);
+  // "" with a single job, else "job/".
+  std::string prefix_of(const Job& job) const;
   void stop_jobs();
   bool all_ended() const;
   int exit_status() const;
@@ -68,7 +70,8 @@ class RunSession {
   std::vector<Job> jobs_;
   RunLogs logs_;
   LiveScreen live_;
-  std::string scrolled_;  // lines that wait to be shown
+  std::string scrolled_;           // lines that wait to be shown
+  std::vector<std::string> news_;  // what changed, to be said after what replicas had printed
   size_t name_width_ = 0;
   std::map<std::string, size_t> positions_;  // of replicas, for their colours
   int stops_ = 0;                            // how often the user asked

@@ -69,7 +69,7 @@ void describe_pod(ReplicaRow& row, const kube::Pod& pod, std::string_view main_c
     row.state = "stopping";
     row.since = *pod.deleted_at - seconds(pod.deletion_grace);
     Duration left = *pod.deleted_at - now;
-    if (left > seconds(0) && !pod.is_terminal())
+    if (left > seconds(0) && pod.phase == kube::PodPhase::kRunning)
       row.detail = "waiting for grace, " + format_duration(left) + " left";
     return;
   }
@@ -297,7 +297,8 @@ std::vector<std::string> block_of(const JobView& view, const Screen& screen, Tim
   return lines;
 }
 
-std::vector<std::string> changes_between(const JobView& before, const JobView& after) {
+std::vector<std::string> changes_between(const JobView& before, const JobView& after,
+                                         std::string_view whose) {
   std::vector<std::string> lines;
   std::map<std::string, const ReplicaRow*> known;
   for (const ReplicaRow& row : before.replicas) known[row.name] = &row;
@@ -308,8 +309,8 @@ std::vector<std::string> changes_between(const JobView& before, const JobView& a
     // A grace that runs down is no news; a new reason to wait is.
     bool waits = row.state == "waiting" || row.state == "starting";
     if (same && (!waits || found->second->detail == row.detail)) continue;
-    lines.push_back(row.detail.empty() ? fmt::format("{}: {}", row.name, row.state)
-                                       : fmt::format("{}: {}: {}", row.name, row.state, row.detail));
+    lines.push_back(row.detail.empty() ? fmt::format("{}{}: {}", whose, row.name, row.state)
+                                       : fmt::format("{}{}: {}: {}", whose, row.name, row.state, row.detail));
   }
   if (word_of(before) != word_of(after) || before.title.empty()) {
     std::string line = fmt::format("{}: {}", after.title, word_of(after));
@@ -317,6 +318,22 @@ std::vector<std::string> changes_between(const JobView& before, const JobView& a
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+void keep_ends(const JobView& before, JobView& after) {
+  for (ReplicaRow& row : after.replicas) {
+    if (row.state != "stopped") continue;
+    auto known = std::find_if(before.replicas.begin(), before.replicas.end(),
+                              [&](const ReplicaRow& one) { return one.name == row.name; });
+    if (known == before.replicas.end()) continue;
+    if (known->state == "succeeded" || known->state.starts_with("failed")) row = *known;
+  }
+}
+
+std::string stopped_words(const JobView& view, bool killed, Time now) {
+  std::string text = fmt::format("{} was {} by you", view.title, killed ? "killed" : "stopped");
+  if (view.started) text += " after " + format_duration(now - *view.started);
+  return text + ".";
 }
 
 std::string ending_of(const JobView& view) {

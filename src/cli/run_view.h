@@ -73,11 +73,18 @@ struct Screen {
 // are counted.
 std::vector<std::string> block_of(const JobView& view, const Screen& screen, Time now);
 
-// What to say on a pipe: one line per change between two views.
-std::vector<std::string> changes_between(const JobView& before, const JobView& after);
+// What to say on a pipe: one line per change between two views. `whose` goes before the names
+// of replicas.
+std::vector<std::string> changes_between(const JobView& before, const JobView& after,
+                                         std::string_view whose = "");
+
+// A replica that had ended and whose pod was then removed has not merely stopped.
+void keep_ends(const JobView& before, JobView& after);
 
 // The last words: what happened and why.
 std::string ending_of(const JobView& view);
+// Those of a job that the user stopped before its end.
+std::string stopped_words(const JobView& view, bool killed, Time now);
 
 // "worker-0 | " in a colour of its own, padded to `width`.
 std::string log_prefix(std::string_view replica, size_t position, size_t width, bool color);

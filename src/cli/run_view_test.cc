@@ -122,5 +122,29 @@ TEST(RunView, TheEndingSaysWhy) {
             "retried.");
 }
 
+TEST(RunView, AnEndIsKeptWhenItsPodIsRemoved) {
+  JobView before;
+  before.replicas = {{.name = "worker-0", .state = "succeeded"}, {.name = "worker-1", .state = "running"}};
+  JobView after;
+  after.replicas = {{.name = "worker-0", .state = "stopped"}, {.name = "worker-1", .state = "stopped"}};
+  keep_ends(before, after);
+  EXPECT_EQ(after.replicas[0].state, "succeeded");
+  EXPECT_EQ(after.replicas[1].state, "stopped");
+}
+
+TEST(RunView, ReplicasOfSeveralJobsAreToldApart) {
+  JobView before{.title = "TFJob one"};
+  JobView after = before;
+  after.replicas = {{.name = "worker-0", .state = "running"}};
+  EXPECT_EQ(changes_between(before, after, "one/"), std::vector<std::string>{"one/worker-0: running"});
+}
+
+TEST(RunView, TheUserIsToldThatTheUserStoppedIt) {
+  JobView view{.title = "TFJob one"};
+  view.started = Time{1000};
+  EXPECT_EQ(stopped_words(view, false, Time{4000}), "TFJob one was stopped by you after 3s.");
+  EXPECT_EQ(stopped_words(view, true, Time{4000}), "TFJob one was killed by you after 3s.");
+}
+
 }  // namespace
 }  // namespace trainyard::cli

@@ -67,6 +67,30 @@ class RunCases:
         self.assertEqual(status, 1)
         self.assertIn("manifest.yaml:1: spec.tfReplicaSpecs[Worker].replicas", err)
 
+    def test_what_can_never_come_is_told_before_anything_starts(self):
+        role = shell_role(1, "echo begun", container={
+            "envFrom": [{"secretRef": {"name": "absent"}}], "resources": {"limits": {"nvidia.com/gpu": 4}}})
+        status, out, err = self.run_job(tfjob("needy", {"Worker": role}, suspend=True))
+        self.assertEqual(status, 1, out + err)
+        self.assertNotIn("begun", out)
+        self.assertIn("TFJob needy: needs Secret absent, which is in none of the documents", err)
+        self.assertIn("TFJob needy: a pod needs 4 x nvidia.com/gpu; this machine has 0; --gpus declares them", err)
+        self.assertIn("TFJob needy: it is suspended from the start", err)
+
+    def test_room_on_the_disk_may_be_asked_for(self):
+        role = shell_role(1, "echo hello", container={"resources": {"limits": {"ephemeral-storage": "1Mi"}}})
+        status, out, err = self.run_job(tfjob("disk", {"Worker": role}))
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("container tensorflow: the limit of ephemeral-storage is not enforced", err)
+
+    def test_replicas_of_several_jobs_are_told_apart(self):
+        jobs = [tfjob(name, {"Worker": shell_role(1, f"echo hello {name}")}) for name in ("one", "two")]
+        status, out, err = self.run_job(*jobs)
+        self.assertEqual(status, 0, out + err)
+        for name in ("one", "two"):
+            self.assertIn(f"{name}/worker-0 | hello {name}", out)
+            self.assertIn(f"{name}/worker-0: succeeded", out)
+
     def test_interrupted_it_stops_its_replicas(self):
         marker = f"TRAINYARD_E2E_MARK={self.id()}-{os.getpid()}"
         name, value = marker.split("=")
@@ -77,6 +101,7 @@ class RunCases:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, out + err)
+        self.assertIn("TFJob long was stopped by you after", out)
         self.wait_until("no replica left", lambda: not processes_with(marker), 20)
 
     def test_a_parameter_server_is_stopped_when_the_job_is_decided(self):

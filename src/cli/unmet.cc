@@ -1,0 +1,189 @@
+#include "cli/unmet.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "cli/forewarn.h"
+#include "kube/access.h"
+#include "kube/meta.h"
+#include "kube/pod_requests.h"
+#include "sched/amounts.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr int kNodeLooks = 200;
+constexpr std::chrono::milliseconds kNodeLooksEvery{10};
+
+struct Kind {
+  std::string_view title;  // of documents, and for people
+  const kube::Resource& resource;
+  std::string_view word;  // before the slash in references_of()
+  model::CompanionKind made_as;
+};
+const Kind kKinds[] = {
+    {"Secret", kube::kSecrets, "secret", model::CompanionKind::kSecret},
+    {"ConfigMap", kube::kConfigMaps, "configmap", model::CompanionKind::kConfigMap},
+    {"PersistentVolumeClaim", kube::kPersistentVolumeClaims, "claim",
+     model::CompanionKind::kPersistentVolumeClaim},
+};
+
+class References {
+ public:
+  explicit References(const json::object& pod) {
+    for (std::string_view list : {"initContainers", "containers"}) {
+      for_each_in(pod, {"spec", list}, [&](const json::object& container) { add_container(container); });
+    }
+    for_each_in(pod, {"spec", "volumes"}, [&](const json::object& volume) { add_volume(volume); });
+  }
+  std::vector<std::string> take() { return std::move(found_); }
+
+ private:
+  template <typename Visit>
+  static void for_each_in(const json::object& object, std::initializer_list<std::string_view> path,
+                          Visit visit) {
+    const json::array* list = kube::array_at(object, path);
+    for (const json::value& value : list != nullptr ? *list : json::array{}) {
+      if (const json::object* entry = value.if_object()) visit(*entry);
+    }
+  }
+
+  void add(std::string_view word, const json::object& holder, std::initializer_list<std::string_view> path,
+           std::string_view name_key) {
+    const json::object* at = kube::object_at(holder, path);
+    if (at == nullptr || kube::bool_at(*at, {"optional"}).value_or(false)) return;
+    std::string_view name = kube::text_at(*at, {name_key});
+    std::string reference = fmt::format("{}/{}", word, name);
+    bool known = std::find(found_.begin(), found_.end(), reference) != found_.end();
+    if (!name.empty() && !known) found_.push_back(std::move(reference));
+  }
+  void add_container(const json::object& container) {
+    for_each_in(container, {"env"}, [&](const json::object& variable) {
+      add("secret", variable, {"valueFrom", "secretKeyRef"}, "name");
+      add("configmap", variable, {"valueFrom", "configMapKeyRef"}, "name");
+    });
+    for_each_in(container, {"envFrom"}, [&](const json::object& source) {
+      add("secret", source, {"secretRef"}, "name");
+      add("configmap", source, {"configMapRef"}, "name");
+    });
+  }
+  void add_volume(const json::object& volume) {
+    add("secret", volume, {"secret"}, "secretName");
+    add("configmap", volume, {"configMap"}, "name");
+    add("claim", volume, {"persistentVolumeClaim"}, "claimName");
+    for_each_in(volume, {"projected", "sources"}, [&](const json::object& source) {
+      add("secret", source, {"secret"}, "name");
+      add("configmap", source, {"configMap"}, "name");
+    });
+  }
+
+  std::vector<std::string> found_;
+};
+
+std::string namespace_or_default(const json::object& body) {
+  std::string ns(kube::namespace_of(body));
+  return ns.empty() ? "default" : ns;
+}
+
+class Needs {
+ public:
+  Needs(Plane& plane, const std::vector<Object>& documents, const PlaneSettings& settings)
+      : plane_(plane), documents_(documents), settings_(settings) {}
+
+  void look_at(const Object& document) {
+    dialect::LowerResult lowered = document.dialect->lower(document.body, settings_.settings);
+    const auto* spec = std::get_if<model::JobSpec>(&lowered);
+    if (spec == nullptr) return;
+    if (!spec->managed)
+      say(document, "spec.runPolicy.managedBy names another controller, and none runs here");
+    if (spec->mode == model::RunMode::kPause) {
+      say(document,
+          "it is suspended from the start, and nobody can resume it here: take that out of the manifest");
+    }
+    for (const json::object& pod : sample_pods(document, settings_)) {
+      for (const std::string& reference : references_of(pod)) look_for(document, *spec, reference);
+      if (!brings_nodes()) look_for_room(document, pod);
+    }
+  }
+  std::vector<std::string> take() { return std::move(said_); }
+
+ private:
+  void say(const Object& document, std::string_view what) {
+    std::string line = fmt::format("{}: {}: {}", document.place_of(""), document.title(), what);
+    if (std::find(said_.begin(), said_.end(), line) == said_.end()) said_.push_back(std::move(line));
+  }
+
+  void look_for(const Object& document, const model::JobSpec& spec, const std::string& reference) {
+    size_t slash = reference.find('/');
+    const Kind& kind = *std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& one) {
+      return one.word == std::string_view(reference).substr(0, slash);
+    });
+    std::string name = reference.substr(slash + 1);
+    std::string ns = namespace_or_default(document.body);
+    bool made = std::any_of(spec.companions.begin(), spec.companions.end(), [&](const model::Companion& one) {
+      return one.kind == kind.made_as && one.name == name && !one.must_exist;
+    });
+    bool given = std::any_of(documents_.begin(), documents_.end(), [&](const Object& one) {
+      return kube::text_at(one.body, {"kind"}) == kind.title && kube::name_of(one.body) == name &&
+             namespace_or_default(one.body) == ns;
+    });
+    if (made || given || client::get(plane_.client(), kind.resource, ns, name).ok()) return;
+    say(document, fmt::format("needs {} {}, which is in none of the documents", kind.title, name));
+  }
+
+  bool brings_nodes() const {
+    return std::any_of(documents_.begin(), documents_.end(),
+                       [](const Object& one) { return kube::text_at(one.body, {"kind"}) == "Node"; });
+  }
+
+  const json::object* room_of_node() {
+    for (int look = 0; room_.empty() && look < kNodeLooks; ++look) {
+      Result<client::Reply> nodes = client::list(plane_.client(), kube::kNodes, "");
+      if (nodes.ok() && !nodes->items.empty()) {
+        if (const json::object* seen = kube::object_at(*nodes->items.front(), {"status", "allocatable"})) {
+          room_ = *seen;
+        }
+      }
+      if (room_.empty()) std::this_thread::sleep_for(kNodeLooksEvery);
+    }
+    return room_.empty() ? nullptr : &room_;
+  }
+
+  // CPUs are shared out here, whatever was asked for.
+  void look_for_room(const Object& document, const json::object& pod) {
+    for (const auto& [name, wanted] : kube::requests_of(pod)) {
+      if (name == "cpu" || wanted == 0) continue;
+      const json::object* room = room_of_node();
+      if (room == nullptr) return;
+      Result<kube::Quantity> there = kube::Quantity::parse(kube::text_at(*room, {name}));
+      int64_t has = there.ok() ? kube::to_amount(name, *there) : 0;
+      if (has >= wanted) continue;
+      std::string_view hint = name == "nvidia.com/gpu" ? "; --gpus declares them" : "";
+      say(document, fmt::format("a pod needs {}; this machine has {}{}", sched::amount_phrase(name, wanted),
+                                sched::amount_text(name, has), hint));
+    }
+  }
+
+  Plane& plane_;
+  const std::vector<Object>& documents_;
+  const PlaneSettings& settings_;
+  json::object room_;
+  std::vector<std::string> said_;
+};
+
+}  // namespace
+
+std::vector<std::string> references_of(const json::object& pod) { return References(pod).take(); }
+
+std::vector<std::string> unmet_needs(Plane& plane, const std::vector<Object>& documents,
+                                     const PlaneSettings& settings) {
+  Needs needs(plane, documents, settings);
+  for (const Object& document : documents) {
+    if (document.dialect != nullptr) needs.look_at(document);
+  }
+  return needs.take();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,21 @@
+// What jobs of a `run` need and can never have: a run has a plane of its own, so nobody brings
+// it later. Said before anything starts, each thing once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/manifest.h"
+#include "cli/plane.h"
+
+namespace trainyard::cli {
+
+// A sentence for each, with the document's place before it. Waits a moment for the plane's node
+// to say what it has. REQUIRES: the jobs are valid.
+std::vector<std::string> unmet_needs(Plane& plane, const std::vector<Object>& documents,
+                                     const PlaneSettings& settings);
+
+// The Secrets, ConfigMaps and claims that a pod cannot start without, as "secret/name". Pure.
+std::vector<std::string> references_of(const json::object& pod);
+
+}  // namespace trainyard::cli

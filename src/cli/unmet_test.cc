@@ -1,0 +1,27 @@
+#include "cli/unmet.h"
+
+#include <gtest/gtest.h>
+
+#include "kube/access.h"
+
+namespace trainyard::cli {
+namespace {
+
+TEST(Unmet, References) {
+  const json::object pod = json::parse(kube::jview(R"j({"spec":{
+    "initContainers":[{"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s1","key":"k"}}}]}],
+    "containers":[{"env":[{"name":"B","valueFrom":{"configMapKeyRef":{"name":"c1","key":"k"}}},
+                          {"name":"C","valueFrom":{"secretKeyRef":{"name":"may","key":"k","optional":true}}}],
+                   "envFrom":[{"secretRef":{"name":"s1"}},{"configMapRef":{"name":"c2"}}]}],
+    "volumes":[{"name":"a","secret":{"secretName":"s2"}},{"name":"b","configMap":{"name":"c3"}},
+               {"name":"c","persistentVolumeClaim":{"claimName":"p"}},{"name":"d","emptyDir":{}},
+               {"name":"e","projected":{"sources":[{"secret":{"name":"s3"}},{"configMap":{"name":"x","optional":true}}]}}]
+    }})j"))
+                               .as_object();
+  EXPECT_EQ(references_of(pod),
+            (std::vector<std::string>{"secret/s1", "configmap/c1", "configmap/c2", "secret/s2",
+                                      "configmap/c3", "claim/p", "secret/s3"}));
+}
+
+}  // namespace
+}  // namespace trainyard::cli
