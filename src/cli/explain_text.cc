@@ -172,18 +172,21 @@ void ExplainText::outlook(const model::Observation& seen, const model::Plan& pla
   heading(fmt::format("Next, as of {}", format_rfc3339(now)));
   if (seen.pods.empty() && !plan.state.finished()) {
     line("(No pods of this job were given, so the plan is for a world without them. Give them as well:");
-    line(fmt::format(" kubectl get {}.{},pods -o yaml | trainyard explain -)", dialect_.resource.plural,
-                     dialect_.resource.group));
+    line(fmt::format(" kubectl get {}.{},pods,services -o yaml | trainyard explain -)",
+                     dialect_.resource.plural, dialect_.resource.group));
   }
+  bool without_services = !seen.pods.empty() && seen.services.empty();
+  if (without_services) line("(No services of this job were given: which of them are there is not known.)");
   size_t shown = 0;
   for (const model::Step& step : plan.steps) {
+    if (without_services && std::holds_alternative<model::CreateService>(step)) continue;
     if (shown++ == kStepsShownMax) {
       line(fmt::format("... and {} more", plan.steps.size() - kStepsShownMax));
       break;
     }
     line(to_string(spec_, step));
   }
-  if (plan.steps.empty()) line("nothing to do");
+  if (shown == 0) line("nothing to do");
   for (const model::Wait& wait : plan.waits) line("waits: " + wait.text);
   if (plan.wake) line(fmt::format("looks again in {}", format_duration(*plan.wake - now)));
 }

@@ -208,6 +208,15 @@ TEST_F(HandlerTest, MisspeltFieldsAreToldOrRefused) {
   EXPECT_TRUE(call("PUT", path("/a?fieldValidation=Ignore"), body).headers.empty());
 }
 
+TEST_F(HandlerTest, KindsThatNobodyActsOnAreToldOf) {
+  HttpResponse made = call("POST", "/apis/apps/v1/namespaces/default/deployments",
+                           R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},
+                               "template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
+  EXPECT_EQ(made.status, 201) << made.body;
+  ASSERT_EQ(made.headers.size(), 1u);
+  EXPECT_NE(made.headers[0].value.find("a Deployment is only kept here"), std::string::npos);
+}
+
 TEST_F(HandlerTest, ADryRunChangesNothing) {
   EXPECT_EQ(call("POST", path("?dryRun=All"), config_text("a")).status, 201);
   EXPECT_EQ(call("GET", path("/a")).status, 404);

@@ -67,6 +67,15 @@ json::value stored_patch(const ApiResource& api, kube::PatchKind kind, json::val
   return patch;
 }
 
+// Kinds that are kept because kubectl and others ask for them; their controllers are not here.
+void warn_if_nobody_acts(const CallRef& call) {
+  const kube::Resource& resource = call->api->resource;
+  if (!call->api->built_in || (resource.group != "apps" && resource.group != "batch")) return;
+  call->warnings.push_back(
+      fmt::format("a {} is only kept here: no controller of Trainyard acts on it, so no pod will come of it",
+                  resource.kind));
+}
+
 // Whether the object that a deletion answered with is no more.
 bool is_gone(const json::object& object) {
   return !kube::is_deleting(object) || store::is_ready_to_go(object);
@@ -239,6 +248,7 @@ void Objects::watch(const CallRef& call) {
 }
 
 void Objects::create(const CallRef& call) {
+  warn_if_nobody_acts(call);
   if (call->api->resource.namespaced && call->path.ns.empty()) {
     return refuse(call, bad_request("an object of this kind is created in a namespace"));
   }

@@ -13,9 +13,8 @@ TEST(Recorded, Volcano) {
   const std::string section = "volcano-1.15.1";
   std::string folder = recordings_folder(section);
   if (folder.empty()) {
-    std::cout << "the recordings of " << section
-              << " are not here: whether Volcano Jobs are still what Volcano makes of them is not tested\n";
-    return;
+    GTEST_SKIP() << "the recordings of " << section
+                 << " are not here: whether Volcano Jobs are still what Volcano makes of them is not tested";
   }
   std::vector<Recording> recordings = read_recordings(folder);
   EXPECT_GE(recordings.size(), 62u);
