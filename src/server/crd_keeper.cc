@@ -38,7 +38,9 @@ Result<Done> admit_object(const Registry& registry, const kube::Resource& resour
   const ApiResource* now = registry.find(resource.group, resource.version, resource.plural);
   if (now == nullptr || !now->schema) return Done{};
   prune_and_default(*now, object);
-  store::Causes causes = value_problems(*now->schema, object, before);
+  json::value whole(std::move(object));
+  store::Causes causes = value_problems(*now->schema, whole, before);
+  object = std::move(whole.get_object());
   if (causes.empty()) return Done{};
   return store::invalid_object(resource, kube::name_of(object), std::move(causes));
 }

@@ -20,6 +20,13 @@ constexpr int kFieldDepthMax = 200;
 
 bool names_object(std::string_view key) { return key == "apiVersion" || key == "kind" || key == "metadata"; }
 
+// Whether an object of that schema may have members that it does not describe.
+bool is_open(const json::object& schema) {
+  const json::value* additional = schema.if_contains("additionalProperties");
+  return is_set(schema, kPreserve) || is_set(schema, kube::kIntOrString) ||
+         (additional != nullptr && additional->is_bool() && additional->get_bool());
+}
+
 // Walks a document along its schema and notes what has no place in it.
 class Finder {
  public:
@@ -87,9 +94,7 @@ class Finder {
 
   void check_members(const json::object& object, const json::object& schema, const std::string& path,
                      bool whole, int depth) {
-    const json::value* additional = schema.if_contains("additionalProperties");
-    bool open = is_set(schema, kPreserve) || is_set(schema, kube::kIntOrString) ||
-                (additional != nullptr && additional->is_bool() && additional->get_bool());
+    const bool open = is_open(schema);
     for (const json::key_value_pair& member : object) {
       std::string_view key = kube::view(member.key());
       std::string member_path = path_below(path, key);
@@ -176,10 +181,7 @@ class DuplicateFinder {
 void prune(json::value& value, const json::object& schema, bool whole, int depth);
 
 void prune_members(json::object& object, const json::object& schema, bool whole, int depth) {
-  const json::object* properties = object_at(schema, {"properties"});
-  const json::value* additional = schema.if_contains("additionalProperties");
-  bool open = is_set(schema, kPreserve) || is_set(schema, kube::kIntOrString) ||
-              (additional != nullptr && additional->is_bool() && additional->get_bool());
+  const bool open = is_open(schema);
   json::object kept;
   for (json::key_value_pair& member : object) {
     std::string_view key = kube::view(member.key());
@@ -191,7 +193,9 @@ void prune_members(json::object& object, const json::object& schema, bool whole,
     if (!fixed && known != nullptr) prune(value, *known, is_set(*known, kEmbedded), depth + 1);
   }
   object = std::move(kept);
-  for (const json::key_value_pair& each : properties ? *properties : json::object()) {
+  const json::object* properties = object_at(schema, {"properties"});
+  if (properties == nullptr) return;
+  for (const json::key_value_pair& each : *properties) {
     const json::object* known = each.value().if_object();
     const json::value* standard = known ? known->if_contains("default") : nullptr;
     if (standard == nullptr) continue;

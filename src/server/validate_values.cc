@@ -81,6 +81,12 @@ json::value identity_of(const json::value& element, const json::object& schema) 
   return keys;
 }
 
+// What was at a place before the write, if it was a list or an object.
+struct Old {
+  const json::array* list = nullptr;
+  const json::object* object = nullptr;
+};
+
 class ValueChecker {
  public:
   Causes take() { return std::move(causes_); }
@@ -88,16 +94,23 @@ class ValueChecker {
   // `before` is what was at this place, null when nothing was.
   void check(const json::value& value, const json::object& schema, const json::value* before,
              const std::string& path, int depth) {
+    if (before == nullptr) return check_changed(value, schema, {}, path, depth);
+    if (kube::same(*before, value)) return;
+    check_changed(value, schema, {before->if_array(), before->if_object()}, path, depth);
+  }
+
+  // As `check`, of a value that is known to be another than it was.
+  void check_changed(const json::value& value, const json::object& schema, const Old& old,
+                     const std::string& path, int depth) {
     if (depth > kValueDepthMax || causes_.size() >= kValueProblemsMax) return;
-    if (before != nullptr && kube::same(*before, value)) return;
     check_type(value, schema, path);
     check_enum(value, schema, path);
     if (value.is_null()) return;
     check_alternatives(value, schema, path, depth);
     if (value.is_string()) check_text(kube::view(value.get_string()), schema, path);
     if (value.is_number()) check_number(value, schema, path);
-    if (value.is_array()) check_list(value.get_array(), schema, before, path, depth);
-    if (value.is_object()) check_object(value.get_object(), schema, before, path, depth);
+    if (value.is_array()) check_list(value.get_array(), schema, old.list, path, depth);
+    if (value.is_object()) check_object(value.get_object(), schema, old.object, path, depth);
   }
 
  private:
@@ -185,11 +198,10 @@ class ValueChecker {
       refuse_value(value, path, fmt::format("should have at least {} {}", *least, what));
   }
 
-  void check_list(const json::array& list, const json::object& schema, const json::value* before,
+  void check_list(const json::array& list, const json::object& schema, const json::array* old,
                   const std::string& path, int depth) {
     check_count(list.size(), schema, "items", json::value(list.size()), path);
     const json::object* items = kube::schema_of_items(schema);
-    const json::array* old = before == nullptr ? nullptr : before->if_array();
     for (size_t i = 0; items != nullptr && i < list.size(); ++i) {
       check(list[i], *items, twin_of(list[i], old, schema), fmt::format("{}[{}]", path, i), depth + 1);
     }
@@ -222,10 +234,9 @@ class ValueChecker {
     }
   }
 
-  void check_object(const json::object& object, const json::object& schema, const json::value* before,
+  void check_object(const json::object& object, const json::object& schema, const json::object* old,
                     const std::string& path, int depth) {
     check_count(object.size(), schema, "properties", json::value(object.size()), path);
-    const json::object* old = before == nullptr ? nullptr : before->if_object();
     for (const json::key_value_pair& member : object) {
       std::string_view key = kube::view(member.key());
       const json::object* known = kube::schema_of_member(schema, key);
@@ -274,12 +285,11 @@ class ValueChecker {
 
 }  // namespace
 
-store::Causes value_problems(const json::object& schema, const json::object& object,
+store::Causes value_problems(const json::object& schema, const json::value& object,
                              const json::object* before) {
+  if (before != nullptr && object.is_object() && kube::same(*before, object.get_object())) return {};
   ValueChecker checker;
-  const json::value now(object);
-  const json::value then = before == nullptr ? json::value() : json::value(*before);
-  checker.check(now, schema, before == nullptr ? nullptr : &then, "", 0);
+  checker.check_changed(object, schema, {.object = before}, "", 0);
   return checker.take();
 }
 

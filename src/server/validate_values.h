@@ -14,8 +14,8 @@ inline constexpr size_t kValueProblemsMax = 100;
 
 // Everything that is wrong, in the words of the real server, in the order of the document.
 // What is the same in `before` (null for a creation) is let be: a schema may have become
-// stricter since.
-store::Causes value_problems(const json::object& schema, const json::object& object,
+// stricter since. Copies neither of them: `object` is a value because that is what schemas are about.
+store::Causes value_problems(const json::object& schema, const json::value& object,
                              const json::object* before);
 
 }  // namespace trainyard::server
