@@ -1,6 +1,7 @@
 // Letters of ASCII, whatever the locale says: header names, hosts, kinds. Pure.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,11 @@ inline std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = lower(c);
   return out;
+}
+
+inline bool same_but_for_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
 }
 
 }  // namespace trainyard

@@ -14,7 +14,7 @@ Portable from_t9k(const model::JobSpec& spec) {
       const json::object& entry = value.get_object();
       PortableRole role{std::string(kube::text_at(entry, {"type"})),
                         static_cast<int>(kube::int_at(entry, {"replicas"}).value_or(1)),
-                        restart_named(kube::text_at(entry, {"restartPolicy"})),
+                        dialect::restart_policy_named(kube::text_at(entry, {"restartPolicy"})),
                         {}};
       if (const json::object* pod_template = kube::object_at(entry, {"template"}))
         role.pod_template = *pod_template;

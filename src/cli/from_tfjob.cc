@@ -52,7 +52,10 @@ Portable from_tfjob(const model::JobSpec& spec) {
   for (const model::Role& role : spec.roles) {
     const json::object* entry = kube::object_at(source, {"spec", "tfReplicaSpecs", role.title});
     if (entry == nullptr) continue;
-    PortableRole found{role.name, role.replicas, restart_named(kube::text_at(*entry, {"restartPolicy"})), {}};
+    PortableRole found{role.name,
+                       role.replicas,
+                       dialect::restart_policy_named(kube::text_at(*entry, {"restartPolicy"})),
+                       {}};
     if (const json::object* pod_template = kube::object_at(*entry, {"template"}))
       found.pod_template = *pod_template;
     kube::ensure_object(found.pod_template, {"spec"}).erase("restartPolicy");

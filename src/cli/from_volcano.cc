@@ -142,7 +142,7 @@ class Reading {
     if (const json::object* pod_template = kube::object_at(task, {"template"}))
       role.pod_template = *pod_template;
     std::string of_pod(kube::text_at(role.pod_template, {"spec", "restartPolicy"}));
-    if (!of_pod.empty()) role.restart = restart_named(of_pod);
+    if (!of_pod.empty()) role.restart = dialect::restart_policy_named(of_pod);
     kube::ensure_object(role.pod_template, {"spec"}).erase("restartPolicy");
     for (const Policy& policy : policies_of(task, path)) apply(policy, role, true);
     for (const Policy& policy : policies_of(*kube::object_at(source_, {"spec"}), "spec"))

@@ -27,27 +27,6 @@ bool is_tensorflow_role(std::string_view name) {
 
 }  // namespace
 
-std::string_view to_string(Restart restart) {
-  switch (restart) {
-    case Restart::kNever:
-      return "Never";
-    case Restart::kOnFailure:
-      return "OnFailure";
-    case Restart::kAlways:
-      return "Always";
-    case Restart::kExitCode:
-      return "ExitCode";
-  }
-  return "";
-}
-
-Restart restart_named(std::string_view word) {
-  for (Restart restart : {Restart::kOnFailure, Restart::kAlways, Restart::kExitCode}) {
-    if (word == to_string(restart)) return restart;
-  }
-  return Restart::kNever;
-}
-
 const PortableRole* Portable::find(std::string_view role) const {
   auto found =
       std::find_if(roles.begin(), roles.end(), [&](const PortableRole& r) { return r.name == role; });

@@ -11,15 +11,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "dialect/shared/restart_policy.h"
 #include "kube/json.h"
 #include "model/job_spec.h"
 
 namespace trainyard::cli {
 
-enum class Restart { kNever, kOnFailure, kAlways, kExitCode };
-std::string_view to_string(Restart restart);
-// Never for a word that is none of the four.
-Restart restart_named(std::string_view word);
+using Restart = dialect::RestartPolicy;
 
 struct PortableRole {
   std::string name;  // chief, master, ps, worker, evaluator; from Volcano any other

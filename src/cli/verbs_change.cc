@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "cli/commands.h"
 #include "cli/complain.h"
 #include "cli/output_job.h"
@@ -13,12 +14,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-bool same_but_for_case(std::string_view a, std::string_view b) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 json::object volcano_command(const FoundJob& job, std::string_view action) {
   json::object owner = kube::owner_reference(job.dialect->resource.api_version(), job.dialect->resource.kind,
@@ -108,7 +103,7 @@ Result<json::array> scale_patch(const FoundJob& job, const std::vector<std::pair
   json::array patch;
   for (const auto& [role, count] : roles) {
     auto place = std::find_if(places.begin(), places.end(),
-                              [&](const RolePlace& p) { return same_but_for_case(p.name, role); });
+                              [&role = role](const RolePlace& p) { return same_but_for_case(p.name, role); });
     if (place == places.end()) {
       std::string known;
       for (const RolePlace& p : places) known += fmt::format("{}{}", known.empty() ? "" : ", ", p.name);

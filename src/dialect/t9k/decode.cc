@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 
+#include "base/ascii.h"
 #include "dialect/shared/reader.h"
 #include "dialect/shared/template.h"
 #include "dialect/t9k/name.h"
@@ -21,33 +22,6 @@ using dialect::Reader;
 
 constexpr size_t kLabelValueMax = 63;
 constexpr std::array<std::string_view, 4> kTypes{"chief", "worker", "ps", "evaluator"};
-
-bool same_but_for_case(std::string_view a, std::string_view b) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
-
-RestartPolicy policy_named(std::string_view word) {
-  if (word == "OnFailure") return RestartPolicy::kOnFailure;
-  if (word == "Always") return RestartPolicy::kAlways;
-  if (word == "ExitCode") return RestartPolicy::kExitCode;
-  return RestartPolicy::kNever;
-}
-
-std::string_view word_of(RestartPolicy policy) {
-  switch (policy) {
-    case RestartPolicy::kNever:
-      return "Never";
-    case RestartPolicy::kOnFailure:
-      return "OnFailure";
-    case RestartPolicy::kAlways:
-      return "Always";
-    case RestartPolicy::kExitCode:
-      return "ExitCode";
-  }
-  return "Never";
-}
 
 // "" when there is none or it is none of the four.
 std::string read_type(const Reader& entry) {
@@ -75,13 +49,13 @@ RestartPolicy read_policy(const Reader& entry, const Reader& pod_template,
   std::optional<std::string> own =
       entry.one_of("restartPolicy", {"Never", "OnFailure", "Always", "ExitCode"});
   std::string_view of_template = kube::text_at(pod_template.object(), {"spec", "restartPolicy"});
-  if (!own && !entry.has("restartPolicy")) return policy_named(of_template);
+  if (!own && !entry.has("restartPolicy")) return dialect::restart_policy_named(of_template);
   if (own && !of_template.empty() && of_template != *own) {
     advice.push_back({"RestartPolicyOverridden",
                       fmt::format("{}.spec.restartPolicy {} has no effect: the replica's restartPolicy is {}",
                                   pod_template.path(), of_template, *own)});
   }
-  return policy_named(own.value_or(""));
+  return dialect::restart_policy_named(own.value_or(""));
 }
 
 ReplicaSpec read_replica_spec(const Reader& entry, TrainingJob& job) {
@@ -108,7 +82,7 @@ ReplicaSpec read_replica_spec(const Reader& entry, TrainingJob& job) {
 // Writes what was left out into the document that is kept as the job's source.
 void write_defaults(const Reader& entry, const ReplicaSpec& found, json::object& into) {
   if (!entry.has("replicas")) into["replicas"] = found.replicas;
-  if (!entry.has("restartPolicy")) into["restartPolicy"] = word_of(found.restart);
+  if (!entry.has("restartPolicy")) into["restartPolicy"] = to_string(found.restart);
 }
 
 // Whether every type could be read: only then do other problems with types mean anything.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dialect/shared/problem.h"
+#include "dialect/shared/restart_policy.h"
 #include "dialect/t9k/overrides.h"
 #include "kube/json.h"
 #include "model/job_spec.h"
@@ -26,7 +27,7 @@ inline constexpr int kPriorityMax = 100;
 inline constexpr std::string_view kMainContainer = "tensorflow";
 inline constexpr std::string_view kQueueDefault = "default";
 
-enum class RestartPolicy { kNever, kOnFailure, kAlways, kExitCode };
+using dialect::RestartPolicy;
 
 struct ReplicaSpec {
   std::string type;  // chief, worker, ps or evaluator

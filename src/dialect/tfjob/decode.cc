@@ -46,20 +46,6 @@ std::string_view word_of(model::Cleanup cleanup) {
   return "";
 }
 
-std::string_view word_of(RestartPolicy policy) {
-  switch (policy) {
-    case RestartPolicy::kNever:
-      return "Never";
-    case RestartPolicy::kOnFailure:
-      return "OnFailure";
-    case RestartPolicy::kAlways:
-      return "Always";
-    case RestartPolicy::kExitCode:
-      return "ExitCode";
-  }
-  return "";
-}
-
 model::Cleanup read_cleanup(const Reader& run, const Reader& spec, const Settings& settings) {
   auto read = [](std::string_view key) {
     return [key](const Reader& from) { return from.one_of(key, {"All", "Running", "None"}); };
@@ -149,7 +135,7 @@ json::object normal_form(const json::object& object, const TfJob& job) {
   for (const TfReplicas& one : job.replicas) {
     json::object entry;
     entry["replicas"] = one.replicas;
-    entry["restartPolicy"] = kube::jview(word_of(one.restart_policy));
+    entry["restartPolicy"] = kube::jview(to_string(one.restart_policy));
     entry["template"] = one.pod_template;
     roles[kube::jview(title_of(one.role))] = std::move(entry);
   }

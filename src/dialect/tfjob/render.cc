@@ -47,11 +47,8 @@ const json::object& template_of(const model::JobSpec& spec, int role) {
 }
 
 RestartPolicy policy_of(const model::JobSpec& spec, int role) {
-  std::string_view word =
-      kube::text_at(*spec.source, {"spec", "tfReplicaSpecs", spec.roles[role].title, "restartPolicy"});
-  if (word == "OnFailure") return RestartPolicy::kOnFailure;
-  if (word == "Always") return RestartPolicy::kAlways;
-  return word == "ExitCode" ? RestartPolicy::kExitCode : RestartPolicy::kNever;
+  return restart_policy_named(
+      kube::text_at(*spec.source, {"spec", "tfReplicaSpecs", spec.roles[role].title, "restartPolicy"}));
 }
 
 void join(json::object& pod, const model::JobSpec& spec, const Settings& settings, const std::string& role) {

@@ -72,23 +72,17 @@ std::vector<Found> find_in_list(const Reader& spec) {
   return found;
 }
 
-RestartPolicy policy_named(std::string_view word) {
-  if (word == "OnFailure") return RestartPolicy::kOnFailure;
-  if (word == "Always") return RestartPolicy::kAlways;
-  return word == "ExitCode" ? RestartPolicy::kExitCode : RestartPolicy::kNever;
-}
-
 // Old manifests say it in the pod template; there it counts where the replica says nothing.
 void read_restart_policy(const Reader& reader, TfReplicas& into) {
   std::string_view of_template = kube::text_at(into.pod_template, {"spec", "restartPolicy"});
   bool given = reader.has("restartPolicy") && reader.text("restartPolicy") != "";
   if (!given) {
-    into.restart_policy = policy_named(of_template);
+    into.restart_policy = restart_policy_named(of_template);
     return;
   }
   std::optional<std::string> word =
       reader.one_of("restartPolicy", {"Always", "OnFailure", "Never", "ExitCode"});
-  into.restart_policy = policy_named(word.value_or("Never"));
+  into.restart_policy = restart_policy_named(word.value_or("Never"));
   into.overwrites_template_policy = !of_template.empty();
 }
 

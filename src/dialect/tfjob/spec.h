@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dialect/shared/restart_policy.h"
 #include "kube/json.h"
 #include "model/job_spec.h"
 
@@ -16,8 +17,6 @@ namespace trainyard::dialect::tf {
 inline constexpr std::string_view kTfContainer = "tensorflow";
 inline constexpr std::string_view kTfPortName = "tfjob-port";
 inline constexpr int kTfPort = 2222;
-
-enum class RestartPolicy { kNever, kOnFailure, kAlways, kExitCode };
 
 // In the order in which roles are started and told about.
 enum class TfRole { kChief, kMaster, kPs, kWorker, kEvaluator };

@@ -1,7 +1,6 @@
 #include "dialect/tfjob/tf_gang.h"
 
-#include <algorithm>
-
+#include "base/ascii.h"
 #include "dialect/shared/gang.h"
 #include "kube/access.h"
 #include "kube/meta.h"
@@ -9,14 +8,9 @@
 namespace trainyard::dialect::tf {
 namespace {
 
-bool is_word(std::string_view text, std::string_view lower) {
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-}
-
 model::GangScheduler kind_of(std::string_view scheduler) {
-  if (is_word(scheduler, "volcano")) return model::GangScheduler::kVolcano;
-  if (is_word(scheduler, "kube-batch")) return model::GangScheduler::kKubeBatch;
+  if (same_but_for_case(scheduler, "volcano")) return model::GangScheduler::kVolcano;
+  if (same_but_for_case(scheduler, "kube-batch")) return model::GangScheduler::kKubeBatch;
   return model::GangScheduler::kCoscheduling;
 }
 
@@ -40,9 +34,9 @@ std::string_view group_of_user(const TfJob& job) {
 std::string gang_scheduler_of(const json::object& job, const Settings& settings) {
   std::string_view wanted = kube::annotation_of(job, kGangSchedulerAnnotation);
   std::string scheduler = wanted.empty() ? settings.gang_scheduler : std::string(wanted);
-  if (is_word(scheduler, "none")) return "";
+  if (same_but_for_case(scheduler, "none")) return "";
   // Where gangs are always at hand, those that ask for one get it: the others start as room appears.
-  if (is_word(scheduler, kWhenAsked)) return has_scheduling_policy(job) ? "volcano" : "";
+  if (same_but_for_case(scheduler, kWhenAsked)) return has_scheduling_policy(job) ? "volcano" : "";
   switch (kind_of(scheduler)) {
     case model::GangScheduler::kVolcano:
       return "volcano";
