@@ -160,7 +160,7 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
 
   // Waits on the strand for the handler, wherever it answers.
   net::awaitable<Outcome> handled(HttpRequest request) {
-    auto initiate = [this](auto completion, HttpRequest request) {
+    auto initiate = [this](auto completion, HttpRequest&& request) {
       auto shared = std::make_shared<decltype(completion)>(std::move(completion));
       handler_.handle(std::move(request), [shared, executor = executor_](Outcome outcome) {
         net::dispatch(executor, [shared, outcome = std::move(outcome)]() mutable {
