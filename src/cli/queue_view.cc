@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cli/output_table.h"
@@ -73,9 +74,8 @@ void find_share(QueueLine& line, const kube::Resources& total) {
   for (const auto& [name, amount] : line.queue.allocated) {
     auto all = total.find(name);
     if (all == total.end() || all->second.is_zero() || name == "pods") continue;
-    int percent = static_cast<int>(static_cast<double>(amount.value_milli()) * 100 /
-                                       static_cast<double>(all->second.value_milli()) +
-                                   0.5);
+    const auto percent = static_cast<int>(std::lround(static_cast<double>(amount.value_milli()) * 100 /
+                                                      static_cast<double>(all->second.value_milli())));
     if (percent <= line.share_percent) continue;
     line.share_percent = percent;
     line.share_of = name;

@@ -107,7 +107,7 @@ Cells news_in(Cells cells, const ListLook& look) {
 }
 
 int watch_jobs(const GetJobs& verb, const WhatToGet& what, const std::vector<FoundJob>& first,
-               const kube::LabelSelector& labels, std::vector<size_t> widths, const Cluster& cluster,
+               const kube::LabelSelector& labels, const std::vector<size_t>& widths, const Cluster& cluster,
                const Console& console) {
   std::vector<const dialect::Dialect*> kinds = kinds_of(what, first);
   std::set<std::string> names = names_of(what, first);

@@ -41,7 +41,7 @@ std::string shown(const std::vector<Changed>& changes) {
   return text;
 }
 
-std::string listed(Cache& cache, std::vector<Object> objects, int64_t revision) {
+std::string listed(Cache& cache, const std::vector<Object>& objects, int64_t revision) {
   EXPECT_EQ(shown(cache.apply(Init{}, kCachedAt)), "");
   for (const Object& object : objects) EXPECT_EQ(shown(cache.apply(Apply{object}, kCachedAt)), "");
   return shown(cache.apply(InitDone{revision}, kCachedAt));

@@ -173,7 +173,7 @@ asio::awaitable<std::optional<Error>> pump(HttpClient::Core& core, Link& link, b
 // What the server says instead of a stream.
 asio::awaitable<std::optional<Error>> refusal(HttpClient::Core& core, Link& link, beast::flat_buffer& buffer,
                                               HeadParser& parser) {
-  int status = parser.get().result_int();
+  const auto status = static_cast<int>(parser.get().result_int());
   http::response_parser<http::string_body> whole(std::move(parser));
   whole.body_limit(kErrorBodyMax);
   co_await http::async_read(link, buffer, whole, kTuple);
@@ -223,7 +223,7 @@ asio::awaitable<void> run_stream(HttpClient::Core& core, std::shared_ptr<Flow> s
 
 std::unique_ptr<OpenWatch> start(HttpClient::Core& core, std::shared_ptr<Flow> stream) {
   asio::co_spawn(core.io, run_stream(core, stream), asio::detached);
-  return std::make_unique<StreamHandle>(core, stream);
+  return std::make_unique<StreamHandle>(core, std::move(stream));
 }
 
 }  // namespace

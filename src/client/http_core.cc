@@ -147,7 +147,7 @@ asio::awaitable<Result<Done>> HttpClient::Core::ask_proxy(Link& link) {
   parser.skip(true);  // the answer to CONNECT has no body, whatever its head says
   auto [unheard, got] = co_await http::async_read_header(link.tcp(), buffer, parser, kTuple);
   if (unheard) co_return unreachable(fmt::format("proxy {}: {}", proxy->host, unheard.message()));
-  int status = parser.get().result_int();
+  const unsigned status = parser.get().result_int();
   if (status != 200) co_return unreachable(fmt::format("proxy {} answered {}", proxy->host, status));
   co_return Done{};
 }

@@ -97,7 +97,7 @@ asio::awaitable<std::optional<Error>> shake_hands(Session& session, const std::s
   std::string target = core.server.path + path;
   auto [failed] = co_await session.socket.async_handshake(answer, core.host_header(), target, kTuple);
   if (failed == websocket::error::upgrade_declined) {
-    co_return error_of(answer.result_int(), answer.body(), false);
+    co_return error_of(static_cast<int>(answer.result_int()), answer.body(), false);
   }
   if (failed) co_return core.unreachable(told(failed, core.options));
   session.half_closes = answer[http::field::sec_websocket_protocol] == "v5.channel.k8s.io";

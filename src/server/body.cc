@@ -19,7 +19,7 @@ OrStatus<json::value> yaml_value(std::string_view text) {
   Result<std::vector<kube::Document>> documents = kube::parse_yaml(text);
   if (!documents.ok()) return unreadable(documents.error());
   if (documents->size() != 1) return bad_request("the body must be one document");
-  return std::move(documents->front().body);
+  return std::move(documents.value().front().body);
 }
 
 OrStatus<json::value> json_value(std::string_view text) {

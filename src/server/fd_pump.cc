@@ -38,8 +38,8 @@ ssize_t write_quietly(int fd, std::string_view bytes) {
 
 class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
  public:
-  Pump(net::any_io_executor executor, Fd fd, Events events)
-      : descriptor_(std::move(executor), fd.release()), events_(std::move(events)) {}
+  Pump(const net::any_io_executor& executor, Fd fd, Events events)
+      : descriptor_(executor, fd.release()), events_(std::move(events)) {}
 
   void start_reading() override { read(); }
 

@@ -36,8 +36,8 @@ class HandlerTest : public testing::Test {
     EXPECT_EQ(answer.wait_for(std::chrono::seconds(kPatienceSeconds)), std::future_status::ready);
     return answer.get();
   }
-  HttpResponse call(std::string method, std::string target, std::string body = "", std::string type = "",
-                    std::string accept = "") {
+  HttpResponse call(std::string method, const std::string& target, std::string body = "",
+                    const std::string& type = "", const std::string& accept = "") {
     std::vector<Header> headers;
     if (!type.empty()) headers.push_back({"Content-Type", type});
     if (!accept.empty()) headers.push_back({"Accept", accept});

@@ -256,8 +256,9 @@ void Objects::create(const CallRef& call) {
   if (auto* status = std::get_if<Status>(&written)) return refuse(call, *status);
   auto& [body, options] = std::get<Written>(written);
   call->path.name = kube::name_of(body);
+  const bool dry = options.dry_run;
   ask(call, kube::Create{std::move(body)}, std::move(options),
-      [this, dry = options.dry_run](const CallRef& call, const hub::Answer& answer) {
+      [this, dry](const CallRef& call, const hub::Answer& answer) {
         // Served before its creator hears of it.
         if (is_crd(*call->api) && !dry) (void)registry_.put_crd(*answer.object);
         answer_object(call, answer.object, 201);

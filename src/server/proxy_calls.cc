@@ -170,7 +170,7 @@ void ProxyCalls::exchange(const CallRef& call, const PodRef& pod, int port) {
     Result<std::optional<HttpResponse>> response =
         proxied_response(bytes, n <= 0, call->request.method == "HEAD");
     if (!response.ok()) return failed(response.error().message);
-    if (response->has_value()) return call->respond(std::move(**response));
+    if (response->has_value()) return call->respond(std::move(*response.value()));
   }
 }
 

@@ -190,7 +190,7 @@ Result<std::optional<HttpResponse>> proxied_response(std::string_view bytes, boo
     if (!whole->has_value())
       return ended ? Result<std::optional<HttpResponse>>(wrong("its answer was cut off"))
                    : std::optional<HttpResponse>();
-    response.body = std::move(**whole);
+    response.body = std::move(*whole.value());
     return std::optional(std::move(response));
   }
   bool whole = length ? body.size() >= *length : ended;

@@ -141,7 +141,7 @@ class Parser {
         return false;
       }
     }
-    return add_field(std::move(field), type);
+    return add_field(field, type);
   }
 
   bool add_field(SchemaField field, std::string_view type) {

@@ -1,6 +1,8 @@
 // Rows of the built-in kinds that are no workloads.
 #include <fmt/format.h>
 
+#include <span>
+
 #include "base/ascii.h"
 #include "kube/access.h"
 #include "kube/meta.h"
@@ -294,8 +296,7 @@ std::string endpoint_addresses(const json::object& endpoints) {
     }
   }
   if (all.empty()) return "<none>";
-  std::string text =
-      fmt::format("{}", fmt::join(all.begin(), all.begin() + std::min<long>(3, all.size()), ","));
+  std::string text = fmt::format("{}", fmt::join(std::span(all).first(std::min<size_t>(3, all.size())), ","));
   return all.size() > 3 ? fmt::format("{} + {} more...", text, all.size() - 3) : text;
 }
 

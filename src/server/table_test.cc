@@ -169,7 +169,7 @@ TEST(Table, EveryKindHasAsManyCellsAsColumns) {
   Registry registry;
   for (const ApiResource* each : registry.all()) {
     std::string text = printed(*each, {shared_object(R"({"metadata":{"name":"x"}})")}, true);
-    EXPECT_NE(text.find("\n"), std::string::npos) << each->resource.plural;
+    EXPECT_NE(text.find('\n'), std::string::npos) << each->resource.plural;
   }
 }
 

@@ -213,9 +213,10 @@ TEST(Pain, P33_AMissingPodGroupKindIsToldAbout) {
   };
   yard.submit(tfjob("Worker 2"));
   EXPECT_EQ(yard.pods(), "");
-  EXPECT_EQ(yard.events("PodGroup"),
-            "Warning FailedCreatePodGroup: Error creating: this cluster has no PodGroups of scheduling.volcano.sh: "
-            "install the CRDs of the scheduler that is to place the gang, or choose another scheduler");
+  EXPECT_EQ(
+      yard.events("PodGroup"),
+      "Warning FailedCreatePodGroup: Error creating: this cluster has no PodGroups of scheduling.volcano.sh: "
+      "install the CRDs of the scheduler that is to place the gang, or choose another scheduler");
   yard.tap.refuse = nullptr;
   yard.after(600).gang_is("Inqueue");
   EXPECT_EQ(yard.pods(), "worker-0 Pending, worker-1 Pending");
