@@ -1,6 +1,10 @@
 """Our scheduler on a real API server."""
 
+import json
+import pathlib
 import random
+import subprocess
+import tempfile
 import time
 
 from cluster import ROOT
@@ -167,6 +171,67 @@ def node_lost(world):
     check(all(one["spec"]["nodeName"] != node for one in placed()), "none on the node that is gone")
 
 
+@case("kube-batch's queues: one may hold all while it is alone, and gives back what is another's part by weight")
+def fair_shares(world):
+    world.add_nodes(2, 4)
+    for queue, weight in (("large", 3), ("small", 1)):
+        world.add_for_all("vc-queue", queue, {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "spec": {"weight": weight}})
+    world.scheduler("--scheduler-name", "trainyard,kube-batch")
+
+    def add(queue):
+        for i in range(8):
+            group = pod_group(f"{queue}-{i}", 1, queue, "scheduling.incubator.k8s.io/v1alpha1")
+            world.api.create("kb-podgroup", world.ns, group)
+            world.api.create("pod", world.ns, pod(f"{queue}-{i}", f"{queue}-{i}", scheduler="kube-batch"))
+
+    def held():
+        counts = {"large": 0, "small": 0}
+        for gang, has in world.bound().items():
+            counts[gang.split("-")[0]] += has
+        return counts
+
+    add("small")
+    until(lambda: held() == {"large": 0, "small": 8}, lambda: f"the small queue holds all: {held()}")
+    add("large")
+    until(lambda: held() == {"large": 6, "small": 2}, lambda: f"three quarters and one: {held()}")
+
+
+@case("a replica of higher priority takes the place of others; they wait whole, and run after it")
+def higher_priority(world):
+    world.add_nodes(1, 4)
+    world.scheduler("--scheduler-name", "t9k-scheduler")
+    world.operator()
+    urgent = f"{world.ns}-urgent"
+    world.add_for_all("priorityclass", urgent, {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 1000})
+
+    def submit(name, replicas, **spec):
+        container = {"name": "tensorflow", "image": "example/none:1", "resources": {"requests": {"cpu": "1"}}}
+        role = {"type": "worker", "replicas": replicas, "restartPolicy": "Never",
+                "template": {"spec": {"containers": [container], "terminationGracePeriodSeconds": 0, **spec}}}
+        world.api.create("t9k", world.ns, {
+            "apiVersion": "batch.tensorstack.dev/v1beta1", "kind": "TensorFlowTrainingJob", "metadata": {"name": name},
+            "spec": {"replicaSpecs": [role], "scheduler": {"t9kScheduler": {"queue": "default", "priority": 50}}}})
+
+    def placed():
+        """By job: how many pods there are, and how many of them have a node."""
+        counts = {}
+        for one in world.pods():
+            count = counts.setdefault(one["metadata"]["name"].split("-")[0], [0, 0])
+            count[0] += 1
+            count[1] += bool(one["spec"].get("nodeName"))
+        return counts
+
+    submit("low", 4)
+    until(lambda: placed() == {"low": [4, 4]}, lambda: f"the first has all there is: {placed()}")
+    submit("high", 2, priorityClassName=urgent)
+    until(lambda: placed() == {"low": [4, 0], "high": [2, 2]}, lambda: f"the second has its place: {placed()}")
+    for phase in ("Running", "Succeeded"):
+        for one in world.pods():
+            if one["metadata"]["name"].startswith("high-"):
+                world.play(one, phase)
+    until(lambda: placed()["low"] == [4, 4], lambda: f"the first runs again: {placed()}")
+
+
 def seed(manifest):
     return (ROOT / "tests/golden/seeds" / manifest).read_text()
 
@@ -213,6 +278,70 @@ def seed_kube_batch(world):
 def seed_volcano(world):
     our_programs(world, "--gang-scheduler-name", "volcano")
     run_seed(world, seed("tfjob-volcano.yaml"), TFJOB, "vc-podgroup", 6)
+
+
+def three_placed(world):
+    """Starts our programs and the Volcano Job as printed; its three pods have nodes."""
+    our_programs(world, "--own-volcano-jobs")
+    world.add_nodes(2, 8)
+    world.apply(seed("volcano-job.yaml"))
+    until(lambda: sum(bool(one["spec"].get("nodeName")) for one in world.pods()) == 3, "all replicas have nodes")
+
+
+@case("seed 004: a Volcano Job whose pod is evicted starts anew as a whole")
+def evicted_pod(world):
+    three_placed(world)
+
+    def running():
+        for one in world.pods():
+            if one["spec"].get("nodeName"):
+                world.play(one, "Running")
+        return world.api.get("vcjob", world.ns, VOLCANO_JOB[1]).get("status", {}).get("state", {}).get("phase") == "Running"
+
+    until(running, "the job runs")
+    before = {one["metadata"]["uid"] for one in world.pods()}
+    name = f"{VOLCANO_JOB[1]}-worker-0"
+    world.api.request("POST", f"/api/v1/namespaces/{world.ns}/pods/{name}/eviction", {
+        "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": world.ns}})
+
+    def all_new():
+        world.remove_leaving()
+        now = world.pods()
+        return len(now) == 3 and all(one["spec"].get("nodeName") and one["metadata"]["uid"] not in before for one in now)
+
+    until(all_new, lambda: f"three new pods: {[one['metadata']['name'] for one in world.pods()]}")
+    until(running, "the job runs again")
+
+
+def tf_config(container, files):
+    """What the script of the container builds, of files that it finds in /etc/volcano."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            (pathlib.Path(folder) / name).write_text(text)
+        script = container["command"][2].replace("/etc/volcano", folder)
+        script = script.replace("python /var/tf_dist_mnist/dist_mnist.py", 'echo "$TF_CONFIG"')
+        env = {one["name"]: one["value"] for one in container["env"] if "value" in one}
+        told = subprocess.run(["sh", "-c", script], env={"PATH": "/usr/bin:/bin", **env}, capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)
+
+
+@case("seed 004: the script of a Volcano Job finds the files and variables from which it builds TF_CONFIG")
+def plugins(world):
+    three_placed(world)
+    hosts = {role: [f"tensorflow-dist-mnist-{role}-{i}.tensorflow-dist-mnist" for i in range(count)]
+             for role, count in (("ps", 1), ("worker", 2))}
+    for role, index in (("ps", 0), ("worker", 0), ("worker", 1)):
+        spec = world.api.get("pod", world.ns, f"tensorflow-dist-mnist-{role}-{index}")["spec"]
+        main = spec["containers"][0]
+        check({"name": "VK_TASK_INDEX", "value": str(index)} in main["env"], f"VK_TASK_INDEX in {main['env']}")
+        volume = next(one["name"] for one in main["volumeMounts"] if one["mountPath"] == "/etc/volcano")
+        source = next(one["configMap"]["name"] for one in spec["volumes"] if one["name"] == volume)
+        files = world.api.get("configmap", world.ns, source)["data"]
+        same({name: files[name].split() for name in ("ps.host", "worker.host")},
+             {f"{name}.host": names for name, names in hosts.items()}, "the files")
+        same(tf_config(main, files),
+             {"cluster": {name: [f"{host}:2222" for host in names] for name, names in hosts.items()},
+              "task": {"type": role, "index": index}, "environment": "cloud"}, "what the script builds")
 
 
 @case("seed 004: a Volcano Job")

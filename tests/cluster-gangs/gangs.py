@@ -18,6 +18,7 @@ GROUP = "scheduling.k8s.io/group-name"
 
 PLURALS.update({
     "vc-queue": "/apis/scheduling.volcano.sh/v1beta1/queues",
+    "priorityclass": "/apis/scheduling.k8s.io/v1/priorityclasses",
     "kb-podgroup": "/apis/scheduling.incubator.k8s.io/v1alpha1/{ns}podgroups",
 })
 
@@ -48,9 +49,8 @@ def pod(name, group, cpu="1", scheduler="trainyard"):
             "spec": {"schedulerName": scheduler, "terminationGracePeriodSeconds": 0, "containers": [container]}}
 
 
-def pod_group(name, members, queue="default"):
-    return {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": name},
-            "spec": {"minMember": members, "queue": queue}}
+def pod_group(name, members, queue="default", api="scheduling.volcano.sh/v1beta1"):
+    return {"apiVersion": api, "kind": "PodGroup", "metadata": {"name": name}, "spec": {"minMember": members, "queue": queue}}
 
 
 def cpu_seconds(pid):
@@ -161,6 +161,11 @@ class World:
             self.api.create("vc-podgroup", self.ns, pod_group(name, members))
         self.each(lambda i: self.api.create("pod", self.ns, pod(f"{name}-{i}", name, cpu)), range(members))
 
+    def add_for_all(self, kind, name, body):
+        """An object of no namespace, for as long as the case lasts."""
+        self.api.create(kind, None, {"metadata": {"name": name}, **body})
+        self.closers.append(lambda: self.api.delete(kind, None, name))
+
     def start(self, program, wait=True):
         self.programs.append(program)
         return program.start(wait)
@@ -207,6 +212,12 @@ class World:
             if error.code != 404:
                 raise
 
+    def remove_leaving(self):
+        """What a kubelet does with pods that somebody deleted."""
+        for one in self.pods():
+            if "deletionTimestamp" in one["metadata"]:
+                self.api.delete("pod", self.ns, one["metadata"]["name"], {"gracePeriodSeconds": 0})
+
     def story(self):
         return "".join("\n" + program.process.log()[-1500:] for program in self.programs)
 
@@ -215,7 +226,7 @@ class World:
             program.stop()
         for closer in self.closers:
             closer()
-        for kind in ("pod", "vc-podgroup", "kb-podgroup", "tfjob", "vcjob", "t9k-podgroup"):
+        for kind in ("pod", "vc-podgroup", "kb-podgroup", "tfjob", "vcjob", "t9k", "t9k-podgroup"):
             try:
                 options = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
                 path = PLURALS[kind].format(ns=f"namespaces/{self.ns}/")

@@ -438,7 +438,7 @@ def t9k_gang(world):
 
 @case("T9k: a TensorBoard is made for the job and told of in its status")
 def t9k_tensorboard(world):
-    spec = {"image": "tensorflow/tensorflow:2.11.0", "trainingLogFilesets": ["t9k://pvc/logs/path"]}
+    spec = {"image": "tensorflow/tensorflow:2.11.0", "trainingLogFilesets": ["t9k://pvc/tensorflow-tensorboard-pvc/log"]}
     world.submit(t9k("j", [t9k_role("worker")], tensorboardSpec=spec), "t9k")
     board = until(lambda: world.api.list("tensorboard", world.ns), "the TensorBoard")[0]
     same(board["spec"]["trainingLogFilesets"], spec["trainingLogFilesets"])
@@ -449,6 +449,12 @@ def t9k_tensorboard(world):
         return [each for each in objects.values() if label in each["metadata"].get("labels", {})]
 
     pod = until(lambda: of_board(world.pods()), "the TensorBoard's pod")[0]
-    same([each["persistentVolumeClaim"]["claimName"] for each in pod["spec"]["volumes"] if "persistentVolumeClaim" in each], ["logs"])
+    claims = {each["name"]: each["persistentVolumeClaim"]["claimName"] for each in pod["spec"]["volumes"]
+              if "persistentVolumeClaim" in each}
+    same(list(claims.values()), ["tensorflow-tensorboard-pvc"])
+    main = pod["spec"]["containers"][0]
+    where = {claims.get(each["name"]): each["mountPath"] for each in main["volumeMounts"]}["tensorflow-tensorboard-pvc"]
+    check(f"--logdir={where}/log" in main["args"], f"it reads /log of the claim: {main['args']}")
+    check(not any(world.is_true("j", word, "t9k") for word in ("Completed", "Failed")), "while the job goes on")
     same(pod["metadata"]["ownerReferences"][0]["uid"], board["metadata"]["uid"])
     until(lambda: of_board(world.services()), "the TensorBoard's service")

@@ -35,7 +35,7 @@ def main():
         cluster.scheduler.start()
         cluster.kubectl("apply", "-f", "-", stdin=trainyard("install"))
         cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-        kubelet = ScriptKubelet(cluster.api, ["node-0", "node-1"], folder / "claims")
+        kubelet = ScriptKubelet(cluster, ["node-0", "node-1"], folder / "nodes")
         kubelet.start()
         operator = OperatorProcess(cluster, cluster.folder, "main").start(wait=False)
         operator.wait_ready(300)

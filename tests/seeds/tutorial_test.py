@@ -76,7 +76,7 @@ class Tutorial(Case):
         self.assertRegex(told, r"^NAME +READY +STATUS +RESTARTS +AGE\nmodule6-ex1-gpu-master-0 +[01]/1 +\w+ +0 +\d+s\n$")
         self.becomes("tfjob", "module6-ex1-gpu", "Succeeded")
         self.assertRegex(self.sh("kubectl get pod"), r"module6-ex1-gpu-master-0 +0/1 +Completed +0 ")
-        self.logs("module6-ex1-gpu-master-0", "step 50/60 loss .* accuracy 0.9")
+        self.trained("module6-ex1-gpu-master-0", "step 50/60 loss .* accuracy 0.9")
         limits = self.get("pod", "module6-ex1-gpu-master-0")["spec"]["containers"][0]["resources"]["limits"]
         self.assertEqual(str(limits["nvidia.com/gpu"]), "1")
 
@@ -96,6 +96,7 @@ spec:
         self.until("one pod each", lambda: sorted(self.pods()) == ["upper-master-0", "upper-ps-0", "upper-worker-0"])
 
     @rows("S3-15", "S3-16", "S3-17", "S3-18", "S3-19", "S3-20")
+    @on_clusters(but=("S3-15", "S3-19", "S3-20"))
     def test_exercise_2(self):
         share = claim("azurefile", "5Gi")
         share["spec"]["storageClassName"] = "azurefile"
@@ -105,14 +106,18 @@ spec:
         told = self.sh("kubectl get pvc")
         self.assertRegex(told, "NAME +STATUS +VOLUME +CAPACITY +ACCESS MODES +STORAGECLASS .*AGE\n")
         self.assertRegex(told, r"azurefile +Bound +\S+ +5Gi +RWO +azurefile .*\d+s\n")
+        self.assertIn("not found", self.sh("kubectl -n default get pvc azurefile", fails=True))
         self.becomes("tfjob", "module6-ex2-gpu", "Succeeded")
+        pod = self.get("pod", "module6-ex2-gpu-master-0")["spec"]
+        self.assertIn({"name": "azurefile", "subPath": "module6-ex2-gpu", "mountPath": "/tmp/tensorflow"},
+                      pod["containers"][0]["volumeMounts"])
+        self.assertIn({"name": "azurefile", "persistentVolumeClaim": {"claimName": "azurefile"}}, pod["volumes"])
         self.sh("kubectl delete tfjob module6-ex2-gpu")
         self.until("its pods are gone", lambda: not self.pods())
         self.create(LOOK)
         self.becomes("tfjob", "look", "Succeeded")
-        told = self.sh("kubectl logs look-worker-0")
-        self.assertIn("checkpoint.json", told, "the model")
-        self.assertIn("events.out.tfevents.", told, "the summaries")
+        self.trained("look-worker-0", "checkpoint.json")
+        self.trained("look-worker-0", r"events\.out\.tfevents\.")
 
     @rows("S3-14")
     @on_clusters

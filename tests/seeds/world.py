@@ -206,6 +206,7 @@ class Case(unittest.TestCase):
         name = f"{self.namespace}-{wanted['metadata']['name']}"
         spec = wanted["spec"]
         volume = {"capacity": spec["resources"]["requests"], "accessModes": spec["accessModes"], "hostPath": {"path": "/none"},
+                  "storageClassName": spec.get("storageClassName", ""),
                   "claimRef": {"namespace": self.namespace, "name": wanted["metadata"]["name"]}}
         self.world.api.ask("POST", "/api/v1/persistentvolumes", {
             "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": volume})
@@ -220,9 +221,13 @@ class Case(unittest.TestCase):
         self.assertEqual(status, 200, answer)
 
     def logs(self, pod, pattern):
-        """`kubectl logs` prints this. Simulated nodes keep no logs, so there it is not asked."""
+        """`kubectl logs` prints this."""
+        self.assertRegex(self.sh(f"kubectl -n {self.namespace} logs {pod}"), pattern)
+
+    def trained(self, pod, pattern):
+        """As `logs`, of the program of an image. On simulated nodes it does not run, so there it is not asked."""
         if self.world.own_plane:
-            self.assertRegex(self.sh(f"kubectl -n {self.namespace} logs {pod}"), pattern)
+            self.logs(pod, pattern)
 
     # --- what is there --------------------------------------------------------------
 
