@@ -27,7 +27,7 @@ void keep_services(Pass& pass) {
       ++at;
       return;
     }
-    pass.creates.push_back(model::CreateService{id});
+    pass.create(model::CreateService{id});
   });
   for (; at != end; ++at) drop(*at);
 }

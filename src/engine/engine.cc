@@ -72,6 +72,8 @@ void append(std::vector<model::Step>& to, std::vector<model::Step>& from) {
 
 Plan assemble(Pass& pass) {
   Plan plan;
+  // The steps of every group, and those around them.
+  plan.steps.reserve(pass.deletes.size() + pass.upserts.size() + pass.creates.size() + 4);
   if (pass.add_finalizer) plan.steps.push_back(model::AddFinalizer{});
   if (!pass.seen.deleting) plan.steps.push_back(WriteState{});
   append(plan.steps, pass.deletes);

@@ -67,6 +67,10 @@ class Pass {
   void note(model::NoteKind kind);
   void note(model::Note note) { notes.push_back(std::move(note)); }
   void wait(model::WaitKind kind, std::string text) { waits.push_back({kind, std::move(text)}); }
+  // Orders a creation. What no plan could hold is not gathered: the next pass sees it missing again.
+  void create(model::Step step) {
+    if (creates.size() <= static_cast<size_t>(model::kStepsPerPlanMax)) creates.push_back(std::move(step));
+  }
   // Orders the deletion unless it is under way already.
   void delete_pod(const model::PodSeen& pod);
 

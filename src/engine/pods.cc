@@ -60,7 +60,7 @@ void make_missing_pods(Pass& pass) {
       } else if (dependency >= 0) {
         held = true;
       } else {
-        pass.creates.push_back(model::CreatePod{id, pass.state.attempt_of(id)});
+        pass.create(model::CreatePod{id, pass.state.attempt_of(id)});
       }
     });
     if (held) {
