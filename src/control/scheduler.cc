@@ -372,7 +372,7 @@ void Scheduler::order_statuses(const sched::Snapshot& snapshot,
       owed_.erase(std::string(kube::uid_of(*queue)));
       continue;
     }
-    bool t9k = kube::decode_queue(*queue).group == kube::kT9kQueues.group;
+    bool t9k = kube::text_at(*queue, {"apiVersion"}).starts_with(kube::kT9kQueues.group);
     order_status(t9k ? kube::kT9kQueues : kube::kVolcanoQueues, queue, std::move(*status), false, now);
   }
 }

@@ -1,7 +1,5 @@
 #include "sched/gangs_from.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <tuple>
@@ -261,7 +259,9 @@ class GroupIndex {
 }  // namespace
 
 std::string gang_id(std::string_view group, std::string_view ns, std::string_view name) {
-  return fmt::format("{}/{}/{}", group, ns, name);
+  std::string id;
+  id.reserve(group.size() + ns.size() + name.size() + 2);
+  return id.append(group).append(1, '/').append(ns).append(1, '/').append(name);
 }
 
 GroupSeen see_group(const json::object& object) {

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "kube/access.h"
 #include "kube/meta.h"
-#include "kube/objects.h"
+#include "kube/same.h"
 #include "sched/needs.h"
 
 namespace trainyard::sched {
@@ -218,12 +218,12 @@ Amounts held_in_queue(const Snapshot& snapshot, const std::string& queue) {
   return sum;
 }
 
-const Queue* find_queue(const Cluster& cluster, const kube::Queue& queue) {
-  std::string qualified = queue.group + "/" + queue.name;
+const Queue* find_queue(const Cluster& cluster, std::string_view api_group, std::string_view name) {
+  std::string qualified = fmt::format("{}/{}", api_group, name);
   const Queue* plain = nullptr;
   for (const Queue& one : cluster.queues) {
     if (one.name == qualified) return &one;
-    if (one.name == queue.name) plain = &one;
+    if (one.name == name) plain = &one;
   }
   return plain;
 }
@@ -290,6 +290,12 @@ void t9k_queue_status(json::object& status, const Snapshot& snapshot, const Queu
        now);
 }
 
+// Of the kinds that are told something here: each has one.
+std::string_view api_group_of(const json::object& object) {
+  std::string_view api_version = kube::text_at(object, {"apiVersion"});
+  return api_version.substr(0, api_version.find('/'));
+}
+
 json::object status_of(const json::object& object) {
   const json::object* status = kube::object_at(object, {"status"});
   return status == nullptr ? json::object() : *status;
@@ -297,7 +303,7 @@ json::object status_of(const json::object& object) {
 
 std::optional<json::object> if_changed(const json::object& object, json::object status) {
   const json::object* before = kube::object_at(object, {"status"});
-  if (before != nullptr && *before == status) return std::nullopt;
+  if (before != nullptr && kube::same(*before, status)) return std::nullopt;
   if (before == nullptr && status.empty()) return std::nullopt;
   return status;
 }
@@ -319,7 +325,7 @@ std::optional<json::object> group_status(const json::object& group, const Snapsh
   const Gang& gang = snapshot.gangs[static_cast<size_t>(g)];
   Subject of{gang, snapshot.tallies[static_cast<size_t>(g)], verdict, needs_of(gang), kube::uid_of(group),
              now};
-  std::string api_group = kube::decode_pod_group(group).group;
+  std::string_view api_group = api_group_of(group);
   json::object status = status_of(group);
   if (api_group == kube::kVolcanoPodGroups.group) {
     volcano_status(status, of);
@@ -335,12 +341,12 @@ std::optional<json::object> group_status(const json::object& group, const Snapsh
 
 std::optional<json::object> queue_status(const json::object& queue, const Snapshot& snapshot,
                                          std::span<const GroupSeen* const> groups, Time now) {
-  kube::Queue decoded = kube::decode_queue(queue);
-  const Queue* of = find_queue(snapshot.cluster, decoded);
+  std::string_view api_group = api_group_of(queue);
+  const Queue* of = find_queue(snapshot.cluster, api_group, kube::name_of(queue));
   if (of == nullptr) return std::nullopt;
   json::object status = status_of(queue);
-  if (decoded.group == kube::kT9kQueues.group) {
-    t9k_queue_status(status, snapshot, *of, decoded.uid, now);
+  if (api_group == kube::kT9kQueues.group) {
+    t9k_queue_status(status, snapshot, *of, kube::uid_of(queue), now);
   } else {
     volcano_queue_status(status, snapshot, *of, groups);
   }
