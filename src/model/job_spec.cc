@@ -1,7 +1,5 @@
 #include "model/job_spec.h"
 
-#include <fmt/format.h>
-
 namespace trainyard::model {
 
 int JobSpec::total_replicas() const {
@@ -11,7 +9,11 @@ int JobSpec::total_replicas() const {
 }
 
 std::string JobSpec::pod_name(ReplicaId id) const {
-  return fmt::format("{}-{}-{}", pod_prefix, roles.at(id.role).name, id.index);
+  const std::string& role = roles.at(id.role).name;
+  const std::string index = std::to_string(id.index);
+  std::string name;
+  name.reserve(pod_prefix.size() + role.size() + index.size() + 2);
+  return name.append(pod_prefix).append(1, '-').append(role).append(1, '-').append(index);
 }
 
 int JobSpec::role_named(std::string_view role) const {

@@ -109,8 +109,15 @@ std::string Store::next_uid() {
   Rng bits(seed_ * 0x9E3779B97F4A7C15u + ++uids_);
   uint64_t high = (bits.next() & ~uint64_t{0xF000}) | 0x4000;
   uint64_t low = (bits.next() & 0x3FFFFFFFFFFFFFFF) | 0x8000000000000000;
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xFFFF, high & 0xFFFF,
-                     low >> 48, low & 0xFFFFFFFFFFFF);
+  std::string uid = "00000000-0000-0000-0000-000000000000";
+  size_t digits = 0;
+  for (char& c : uid) {
+    if (c == '-') continue;
+    const uint64_t half = digits < 16 ? high : low;
+    c = "0123456789abcdef"[half >> (60 - digits % 16 * 4) & 0xF];
+    ++digits;
+  }
+  return uid;
 }
 
 std::string Store::generated_name(const Table& table, std::string_view ns, std::string_view prefix) {

@@ -50,7 +50,10 @@ Reader::Reader(const json::object* object, std::string path, std::vector<Problem
 const json::object& Reader::object() const { return object_ ? *object_ : kNothing; }
 
 std::string Reader::path_of(std::string_view key) const {
-  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+  std::string path;
+  path.reserve(path_.size() + 1 + key.size());
+  if (!path_.empty()) path.append(path_).append(1, '.');
+  return path.append(key);
 }
 
 const json::value* Reader::raw(std::string_view key) const {

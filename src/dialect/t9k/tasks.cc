@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "kube/access.h"
@@ -108,12 +109,18 @@ bool is_awaited(const model::JobState& state, model::ReplicaId id) {
 TasksStatus project_tasks(const model::Observation& seen, const model::JobState& state,
                           const json::object& previous) {
   std::array<int, kPhaseWords.size()> counts{};
-  std::map<std::string, std::string, std::less<>> uids = known_uids(previous);
+  std::optional<std::map<std::string, std::string, std::less<>>> uids;  // read when first asked for
+  auto known_uid = [&](const std::string& name) -> std::string_view {
+    if (!uids) uids = known_uids(previous);
+    auto found = uids->find(name);
+    return found == uids->end() ? std::string_view() : std::string_view(found->second);
+  };
   std::map<model::ReplicaId, const model::PodSeen*> pods = pods_by_replica(seen);
   TasksStatus status;
   for (int r = 0; r < static_cast<int>(seen.spec.roles.size()); ++r) {
     const model::Role& role = seen.spec.roles[static_cast<size_t>(r)];
     json::array replicas;
+    replicas.reserve(static_cast<size_t>(role.replicas));
     for (int i = 0; i < role.replicas; ++i) {
       model::ReplicaId id{r, i};
       std::string name = seen.spec.pod_name(id);
@@ -127,7 +134,7 @@ TasksStatus project_tasks(const model::Observation& seen, const model::JobState&
       } else if (is_awaited(state, id)) {
         replicas.push_back(entry_of(name, "", phase));
       } else {
-        std::string_view uid = pod != nullptr ? std::string_view(pod->uid) : std::string_view(uids[name]);
+        std::string_view uid = pod != nullptr ? std::string_view(pod->uid) : known_uid(name);
         if (uid.empty() && !state.outcome_of(id)) continue;  // it never had a pod
         phase = ReplicaPhase::kDeleted;
         replicas.push_back(entry_of(name, uid, phase));
