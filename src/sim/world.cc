@@ -118,15 +118,15 @@ void World::on_change(const Change& change) {
 // The collector works when an owner goes, and when something is made for, or given to, one that has gone.
 void World::plan_collection(const Change& change) {
   const json::object& object = change.after ? *change.after : *change.before;
-  const std::string uid(kube::uid_of(object));
   if (kind_of(object)) {
+    std::string uid(kube::uid_of(object));
     if (change.after) {
-      job_uids_.insert(uid);
+      job_uids_.insert(std::move(uid));
     } else {
       job_uids_.erase(uid);
     }
   }
-  const std::string owner(kube::controller_uid_of(object));
+  const std::string_view owner = kube::controller_uid_of(object);
   const bool goes = !change.after || kube::is_deleting(object);
   const bool given = !change.before || kube::controller_uid_of(*change.before) != owner;
   const bool orphaned = given && !owner.empty() && !job_uids_.contains(owner);

@@ -14,6 +14,7 @@
 
 #include "sim/checkers.h"
 #include "sim/cluster.h"
+#include "sim/heap.h"
 #include "sim/kubelet.h"
 #include "sim/options.h"
 #include "sim/process.h"
@@ -73,6 +74,7 @@ class World {
   void plan_collection(const Change& change);
   bool broken() const { return !checkers_.violations().empty(); }
 
+  HeapScope heap_;
   // Fixed.
   const WorldInput input_;
   // State.
@@ -86,7 +88,7 @@ class World {
   Users users_;
   Quota quota_;
   std::vector<std::unique_ptr<Process>> processes_;
-  std::set<std::string> job_uids_;  // of those that are there
+  std::set<std::string, std::less<>> job_uids_;  // of those that are there
   bool collection_planned_ = false;
   bool silence_ = false;
   int64_t steps_ = 0;

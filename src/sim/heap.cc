@@ -1,0 +1,140 @@
+#include "sim/heap.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TRAINYARD_PLAIN_HEAP
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TRAINYARD_PLAIN_HEAP
+#endif
+#endif
+
+#ifdef TRAINYARD_PLAIN_HEAP
+
+namespace trainyard::sim {
+
+HeapScope::HeapScope() = default;
+HeapScope::~HeapScope() = default;
+bool is_heap_block(const void*) { return false; }
+
+}  // namespace trainyard::sim
+
+#else
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace trainyard::sim {
+
+namespace {
+
+constexpr size_t kGrain = 16;
+constexpr size_t kBlockMax = 1024;  // what is larger is rare
+constexpr size_t kClasses = kBlockMax / kGrain + 1;
+// Blocks of one class lie in chunks that begin, at a multiple of their size, with the class.
+constexpr size_t kChunk = size_t{1} << 16;
+constexpr size_t kChunkHead = 64;
+// Addresses set aside once; memory only where they are used. Beyond them malloc serves again.
+constexpr size_t kSpace = size_t{1} << 34;
+
+struct Block {
+  Block* next;
+};
+
+struct Lists {
+  int scopes;
+  Block* free[kClasses];
+  char* fresh[kClasses];  // of the chunk last begun: where its unused part begins
+  char* end[kClasses];
+};
+
+thread_local constinit Lists lists{};
+std::once_flag space_asked;
+constinit std::atomic<uintptr_t> space_begin{0};
+constinit std::atomic<uintptr_t> space_size{0};  // 0 until there is one
+constinit std::atomic<size_t> space_used{0};
+
+void ask_for_space() {
+  void* got =
+      mmap(nullptr, kSpace, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (got == MAP_FAILED) return;
+  const auto begin = reinterpret_cast<uintptr_t>(got);
+  const uintptr_t aligned = (begin + kChunk - 1) / kChunk * kChunk;
+  space_begin.store(aligned, std::memory_order_relaxed);
+  space_size.store(kSpace - (aligned - begin), std::memory_order_release);
+}
+
+bool is_in_space(const void* at) {
+  const uintptr_t size = space_size.load(std::memory_order_acquire);
+  return reinterpret_cast<uintptr_t>(at) - space_begin.load(std::memory_order_relaxed) < size;
+}
+
+// A block that was never used; null when there is no room for one.
+void* fresh_block(size_t which) {
+  const size_t size = which * kGrain;
+  if (static_cast<size_t>(lists.end[which] - lists.fresh[which]) < size) {
+    const size_t at = space_used.fetch_add(kChunk, std::memory_order_relaxed);
+    if (at + kChunk > space_size.load(std::memory_order_acquire)) return nullptr;
+    char* chunk = reinterpret_cast<char*>(space_begin.load(std::memory_order_relaxed) + at);
+    ::new (chunk) size_t{which};
+    lists.fresh[which] = chunk + kChunkHead;
+    lists.end[which] = chunk + kChunk;
+  }
+  return std::exchange(lists.fresh[which], lists.fresh[which] + size);
+}
+
+void* from_malloc(size_t size) {
+  while (true) {
+    if (void* got = std::malloc(size == 0 ? 1 : size)) return got;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
+}
+
+void* allocate(size_t size) {
+  if (lists.scopes == 0 || size > kBlockMax) return from_malloc(size);
+  const size_t which = size == 0 ? 1 : (size + kGrain - 1) / kGrain;
+  if (Block* block = lists.free[which]) {
+    lists.free[which] = block->next;
+    return block;
+  }
+  void* fresh = fresh_block(which);
+  return fresh != nullptr ? fresh : from_malloc(size);
+}
+
+void release(void* at) noexcept {
+  if (!is_in_space(at)) {
+    std::free(at);
+    return;
+  }
+  const uintptr_t chunk = reinterpret_cast<uintptr_t>(at) / kChunk * kChunk;
+  const size_t which = *reinterpret_cast<const size_t*>(chunk);
+  lists.free[which] = ::new (at) Block{lists.free[which]};
+}
+
+}  // namespace
+
+HeapScope::HeapScope() {
+  std::call_once(space_asked, ask_for_space);
+  ++lists.scopes;
+}
+
+HeapScope::~HeapScope() { --lists.scopes; }
+
+bool is_heap_block(const void* at) { return is_in_space(at); }
+
+}  // namespace trainyard::sim
+
+// The program's own, in place of the library's; those for arrays and those that do not throw end here too.
+void* operator new(size_t size) { return trainyard::sim::allocate(size); }
+void operator delete(void* at) noexcept { trainyard::sim::release(at); }
+void operator delete(void* at, size_t) noexcept { trainyard::sim::release(at); }
+
+#endif
