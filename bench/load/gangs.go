@@ -4,7 +4,8 @@
 //	load ... pods G S SCHEDULER      G gangs of S pods for that scheduler; "default-scheduler": pods without groups
 //	load ... volcano-jobs G S        G Volcano Jobs of S replicas, and waits until all of them are bound
 //	load ... bound N                 prints "watching", then waits until N pods are bound
-//	load ... binds N CONNECTIONS     the API server's own limit: N pods that nobody schedules are bound
+//	load ... bind N NODES AT_ONCE    the API server's own limit: a scheduler that decides nothing. It lists the pods, watches
+//	                                 all of them as any scheduler must, binds N of them to the nodes in turn, and stays
 //	load ... clear                   no jobs, groups and pods any more
 //
 // volcano-jobs and bound print the seconds of the clock at which the first and the last pod was bound; volcano-jobs also when it began.
@@ -15,10 +16,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 )
 
 const (
+	allPods    = "/api/v1/pods"
 	gangPods   = "/api/v1/namespaces/gangs/pods"
 	gangGroups = "/apis/scheduling.volcano.sh/v1beta1/namespaces/gangs/podgroups"
 	gangJobs   = "/apis/batch.volcano.sh/v1alpha1/namespaces/gangs/jobs"
@@ -43,10 +48,7 @@ func (a *api) nodes(n, cpu int) {
 	})
 }
 
-// "nobody" places the pods that the API server is measured with.
-func hasGroups(scheduler string) bool {
-	return scheduler != "default-scheduler" && scheduler != "nobody"
-}
+func hasGroups(scheduler string) bool { return scheduler != "default-scheduler" }
 
 func gangPod(name, group, scheduler string) object {
 	meta := object{"name": name, "labels": object{"app": "bench", "gang": group}}
@@ -72,18 +74,18 @@ func (a *api) pods(gangs, size int, scheduler string) {
 	})
 }
 
-func (a *api) version(path string) string {
-	var list struct {
-		Metadata struct{ ResourceVersion string }
-	}
-	must(json.Unmarshal(a.do("GET", path+"?limit=1", "", nil), &list))
-	return list.Metadata.ResourceVersion
+type podList struct {
+	Metadata struct{ ResourceVersion string }
+	Items    []struct{ Metadata struct{ Name string } }
 }
 
-// Opens a watch on the pods that get a node from now on.
-func (a *api) watchBound() io.ReadCloser {
-	request, _ := http.NewRequest("GET", a.server+gangPods+"?watch=1&timeoutSeconds=3600&fieldSelector=spec.nodeName!%3D&resourceVersion="+
-		a.version(gangPods), nil)
+func (a *api) list(query string) (list podList) {
+	must(json.Unmarshal(a.do("GET", query, "", nil), &list))
+	return list
+}
+
+func (a *api) watch(query, version string) io.ReadCloser {
+	request, _ := http.NewRequest("GET", a.server+query+"&watch=1&timeoutSeconds=3600&resourceVersion="+version, nil)
 	request.Header.Set("Authorization", "Bearer "+a.token)
 	answer, err := a.client.Do(request)
 	must(err)
@@ -91,6 +93,11 @@ func (a *api) watchBound() io.ReadCloser {
 		must(fmt.Errorf("watch: %s", answer.Status))
 	}
 	return answer.Body
+}
+
+// Opens a watch on the pods that get a node from now on.
+func (a *api) watchBound() io.ReadCloser {
+	return a.watch(gangPods+"?fieldSelector=spec.nodeName!%3D", a.list(gangPods+"?limit=1").Metadata.ResourceVersion)
 }
 
 func follow(stream io.ReadCloser, n int) (first, last time.Time) {
@@ -138,28 +145,27 @@ func (a *api) volcanoJobs(gangs, size int) {
 	fmt.Printf("%.6f %.6f %.6f\n", seconds(begun), seconds(first), seconds(last))
 }
 
-func (a *api) binds(n, connections int) {
-	a.pods(n, 1, "nobody")
-	begun := time.Now()
-	spread(n, connections, func(i int) {
-		name := fmt.Sprintf("gang-%d-0", i)
+func (a *api) bind(n, nodes, atOnce int) {
+	list := a.list(allPods)
+	go io.Copy(io.Discard, a.watch(allPods+"?allowWatchBookmarks=true", list.Metadata.ResourceVersion))
+	spread(n, atOnce, func(i int) {
+		name := list.Items[i].Metadata.Name
 		code, text := a.call("POST", gangPods+"/"+name+"/binding", asJSON, object{"apiVersion": "v1", "kind": "Binding",
-			"metadata": object{"name": name}, "target": object{"kind": "Node", "name": fmt.Sprintf("node-%d", i%100)}})
+			"metadata": object{"name": name}, "target": object{"kind": "Node", "name": fmt.Sprintf("node-%d", i%nodes)}})
 		if code != 201 {
 			must(fmt.Errorf("binding %s: %d %s", name, code, text))
 		}
 	})
-	fmt.Printf("%.1f\n", float64(n)/time.Since(begun).Seconds())
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM, os.Interrupt)
+	<-end
 }
 
 func (a *api) clear() {
 	now := object{"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 	for _, path := range []string{gangJobs, gangGroups, gangPods} {
 		for {
-			var list struct {
-				Items []struct{ Metadata struct{ Name string } }
-			}
-			must(json.Unmarshal(a.do("GET", path+"?limit=2000", "", nil), &list))
+			list := a.list(path + "?limit=2000")
 			if len(list.Items) == 0 {
 				break
 			}
@@ -177,8 +183,8 @@ func (a *api) gangs(word string, argument func(int) string, number func(int) int
 		a.pods(number(1), number(2), argument(3))
 	case "bound":
 		a.bound(number(1))
-	case "binds":
-		a.binds(number(1), number(2))
+	case "bind":
+		a.bind(number(1), number(2), number(3))
 	case "clear":
 		a.clear()
 	case "volcano-jobs":

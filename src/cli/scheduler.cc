@@ -20,6 +20,8 @@ namespace {
 
 constexpr Duration kLookAgain{60'000};
 constexpr Duration kEventsGrace{5'000};
+// Lists at the start are sent side by side; later two carry bindings.
+constexpr int kWorkers = 4;
 
 // The API groups whose groups are ours while they have no pods that would say whose they are.
 std::set<std::string> groups_of(const std::vector<std::string>& names) {
@@ -54,6 +56,7 @@ class SchedulerRun {
   std::unique_ptr<control::EventQueue> events_;
   std::unique_ptr<control::Scheduler> scheduler_;
   std::unique_ptr<control::Loop> loop_;
+  std::unique_ptr<control::Workers> workers_;  // stopped before what they work for goes
   std::vector<std::unique_ptr<OperatorHttp>> listeners_;
 };
 
@@ -87,15 +90,18 @@ void SchedulerRun::make_scheduler() {
       {{"schedulerNames", fmt::format("{}", fmt::join(command_.names, ","))},
        {"lease", options.elects_leader ? fmt::format("{}/{}", options.lease_ns, options.lease_name) : "none"},
        {"identity", options.identity}});
+  workers_ = std::make_unique<control::Workers>(kWorkers);
   control::EventQueueOptions words;
   words.together = 8;  // they come after the bindings that they tell of
   events_ = std::make_unique<control::EventQueue>(*clients_.work, wall_clock, words);
   control::SchedulerPorts ports{*clients_.work, wall_clock};
+  ports.workers = workers_.get();
   ports.events = events_.get();
   ports.lease_client = clients_.lease.get();
   ports.on_health = [this](const control::SchedulerHealth& health) { report_.see(health); };
   scheduler_ = std::make_unique<control::Scheduler>(std::move(ports), std::move(options));
-  loop_ = std::make_unique<control::Loop>(*scheduler_, *clients_.work, *clients_.work, wall_clock);
+  loop_ = std::make_unique<control::Loop>(*scheduler_, *clients_.work, *clients_.work, wall_clock,
+                                          workers_.get());
 }
 
 Result<Done> SchedulerRun::listen() {
@@ -124,6 +130,7 @@ int SchedulerRun::serve() {
   while (interrupts.count() == 0) interrupts.sleep(kLookAgain);
   log_.say(LogLevel::kInfo, "going: what is under way is finished");
   loop_->stop();
+  workers_->stop();
   scheduler_->hand_over(wall_clock());
   events_->stop(kEventsGrace);
   log_.say(LogLevel::kInfo, "gone");

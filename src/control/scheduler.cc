@@ -8,12 +8,8 @@
 namespace trainyard::control {
 namespace {
 
-// How many writes are sent together. Of bindings as many as take about half a second: at the end of
-// each batch connections stand idle, and while it lasts nothing else is done, the lease not renewed.
+// How many writes are sent together, bindings aside.
 constexpr size_t kBatchMax = 256;
-constexpr size_t kBindBatchMin = 64;
-constexpr size_t kBindBatchMax = 4'096;
-constexpr Duration kBindBatchTime{500};
 constexpr Duration kRetrySoon{200};
 constexpr Duration kRetryLater{1'000};
 // A pass costs time that grows with the cluster: as long again, or less, belongs to others.
@@ -74,7 +70,7 @@ Scheduler::Scheduler(SchedulerPorts ports, SchedulerOptions options)
     : ports_(std::move(ports)),
       options_(std::move(options)),
       fence_(std::make_unique<Fence>(*this)),
-      bind_batch_(kBatchMax) {
+      binder_(ports_.client, ports_.clock, ports_.workers) {
   for (const client::Stream& stream : view_.streams()) watchers_.emplace_back(stream);
   if (options_.elects_leader) lease_.emplace(options_.lease_ns, options_.lease_name, options_.identity);
 }
@@ -136,6 +132,8 @@ void Scheduler::tell_health(Time now) {
 }
 
 void Scheduler::hand_over(Time now) {
+  while (std::optional<Binder::Landed> landed = binder_.take_landed()) settle_bindings(*landed, now);
+  tell_placed();
   if (!lease_) return;
   std::optional<kube::Request> request = lease_->release(now);
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
@@ -146,12 +144,18 @@ bool Scheduler::step_once(Time now) {
   if (run_lease(now)) return true;
   bool leads_now = leads(now);
   if (leads_now && !led_) dirty_ = true;
+  if (!leads_now && led_) {
+    // Another may decide now: what we wanted will be old when it is our turn again.
+    evictions_.clear();
+    binder_.drop_waiting();
+  }
   led_ = leads_now;
   if (!led_ || !view_.synced()) return false;
   // A clock that was set back must not hold anything up.
   if (not_before_ > now + kRetryLater + kPauseMax) not_before_ = now;
-  return run_evictions(now) || run_bindings(now) || resolve_doubts(now) || run_pass(now) ||
-         run_statuses(now) || run_tells(now) || run_events(now);
+  if (run_evictions(now) || run_bindings(now)) return true;
+  if (!binder_.idle()) return false;
+  return resolve_doubts(now) || run_pass(now) || run_statuses(now) || run_tells(now) || run_events(now);
 }
 
 bool Scheduler::run_lease(Time now) {
@@ -188,26 +192,26 @@ bool Scheduler::run_evictions(Time now) {
 }
 
 bool Scheduler::run_bindings(Time now) {
-  if (bindings_.empty()) return false;
-  std::vector<Bind> batch = take_first(bindings_, bind_batch_);
-  std::vector<kube::Request> requests;
-  requests.reserve(batch.size());
-  for (const Bind& bind : batch) {
-    view_.assume(bind.pod.uid, bind.node);
-    requests.push_back(bind_request(bind.pod, bind.node));
+  while (binder_.may_send() && leads(ports_.clock())) {
+    std::vector<Bind> batch = binder_.next();
+    for (const Bind& bind : batch) view_.assume(bind.pod.uid, bind.node);
+    counts_.writes += static_cast<int64_t>(batch.size());
+    binder_.send(std::move(batch));
   }
-  counts_.writes += static_cast<int64_t>(batch.size());
-  Time began = ports_.clock();
-  std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
-  fit_batch(batch.size(), ports_.clock() - began);
-  for (size_t i = 0; i < batch.size(); ++i) {
-    const Bind& bind = batch[i];
-    if (replies[i].ok()) {
+  std::optional<Binder::Landed> landed = binder_.take_landed();
+  if (landed) settle_bindings(*landed, now);
+  return landed.has_value();
+}
+
+void Scheduler::settle_bindings(const Binder::Landed& landed, Time now) {
+  for (size_t i = 0; i < landed.binds.size(); ++i) {
+    const Bind& bind = landed.binds[i];
+    if (landed.replies[i].ok()) {
       ++counts_.bound;
       placed_.push_back(bind);
       continue;
     }
-    const Error& error = replies[i].error();
+    const Error& error = landed.replies[i].error();
     failed(error, now);
     if (error.kind == ErrorKind::kUnknown) {
       doubts_[bind.pod.uid] = now;
@@ -215,16 +219,9 @@ bool Scheduler::run_bindings(Time now) {
       view_.forget_assumed(bind.pod.uid);
     }
     // Nobody answers: what was decided will be old when somebody does.
-    if (is_out_of_reach(error.kind)) bindings_.clear();
+    if (is_out_of_reach(error.kind)) binder_.drop_waiting();
   }
-  if (bindings_.empty()) tell_placed();
-  return true;
-}
-
-void Scheduler::fit_batch(size_t sent, Duration took) {
-  if (took > kBindBatchTime) bind_batch_ = std::max(bind_batch_ / 2, kBindBatchMin);
-  if (sent == bind_batch_ && took * 2 < kBindBatchTime)
-    bind_batch_ = std::min(bind_batch_ * 2, kBindBatchMax);
+  if (binder_.idle()) tell_placed();
 }
 
 // Words come after deeds: an event for each pod would cost the server as much as its binding does.
@@ -305,8 +302,7 @@ void Scheduler::order_writes() {
       evictions_.push_back({named(pod->seen), eviction});
   }
   for (const sched::Binding& binding : decisions_.bindings) {
-    if (const PodSight* pod = view_.find_pod(binding.uid))
-      bindings_.push_back({named(pod->seen), binding.node});
+    if (const PodSight* pod = view_.find_pod(binding.uid)) binder_.add({named(pod->seen), binding.node});
   }
 }
 
@@ -328,7 +324,7 @@ std::optional<Time> Scheduler::next_wake() const {
   if (!led_ && lease_) return wake;
   if (!view_.synced()) return wake;
   bool busy =
-      !evictions_.empty() || !bindings_.empty() || !statuses_.empty() || !tells_.empty() || !events_.empty();
+      !evictions_.empty() || !binder_.idle() || !statuses_.empty() || !tells_.empty() || !events_.empty();
   if (busy) return Time{0};
   for (const auto& [uid, when] : doubts_) wake_no_later(wake, when);
   if (!doubts_.empty()) return wake;

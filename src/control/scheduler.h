@@ -4,6 +4,7 @@
 //
 // Guarantees
 //   - no write unless we lead, checked before every single one;
+//   - no decision while bindings of the one before are under way;
 //   - nothing is asked of the server and nothing computed while nothing changes and no time is
 //     reached that the scheduler itself asked for;
 //   - it may be thrown away at any moment: a gang that was bound in part is completed or
@@ -21,6 +22,7 @@
 
 #include "client/client.h"
 #include "client/watcher.h"
+#include "control/binder.h"
 #include "control/event_sink.h"
 #include "control/lease.h"
 #include "control/recorder.h"
@@ -67,6 +69,9 @@ struct SchedulerHealth {
 struct SchedulerPorts {
   client::Client& client;
   std::function<Time()> clock;
+  // Carry bindings to the server, a batch while the one before is settled; stopped before it goes.
+  // The client must then take calls of several threads. Null: one batch after the other.
+  Workers* workers = nullptr;
   // Where events go; null: they are sent between other things.
   EventSink* events = nullptr;
   // For the lease alone; null: the same client.
@@ -91,7 +96,7 @@ class Scheduler final : public Steps {
   bool step(Time now) override;
   std::optional<Time> next_wake() const override;
 
-  // Gives the lease back, so that another need not wait for its end.
+  // Tells of what was placed, and gives the lease back, so that another need not wait for its end.
   void hand_over(Time now);
   bool leads(Time now) const;
   bool synced() const { return view_.synced(); }
@@ -100,14 +105,10 @@ class Scheduler final : public Steps {
  private:
   class Fence;
 
-  // A pod of the last pass that gets a node, and one that has to leave.
+  // A pod of the last pass that has to leave.
   struct Evict {
     PodName pod;
     sched::Eviction eviction;
-  };
-  struct Bind {
-    PodName pod;
-    std::string node;
   };
   struct Status {
     kube::Resource resource;
@@ -138,7 +139,7 @@ class Scheduler final : public Steps {
   bool resolve_doubts(Time now);
   bool run_evictions(Time now);
   bool run_bindings(Time now);
-  void fit_batch(size_t sent, Duration took);
+  void settle_bindings(const Binder::Landed& landed, Time now);
   void tell_placed();
   bool run_pass(Time now);
   bool run_statuses(Time now);
@@ -174,8 +175,7 @@ class Scheduler final : public Steps {
   sched::Decisions decisions_;
   std::map<std::string, Time> doubts_;  // uid of pods whose binding may have been done: when to look
   std::deque<Evict> evictions_;
-  std::deque<Bind> bindings_;
-  size_t bind_batch_;
+  Binder binder_;
   std::vector<Bind> placed_;  // bound, and nobody is told yet
   std::deque<Status> statuses_;
   std::deque<Tell> tells_;

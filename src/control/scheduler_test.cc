@@ -183,6 +183,38 @@ TEST(Scheduler, NobodyIsToldBeforeEverybodyIsPlaced) {
   EXPECT_EQ(sink.early, 0);
 }
 
+TEST(Scheduler, WhatALostLeadWantedIsNotDoneWhenItReturns) {
+  SchedulerOptions options;
+  options.elects_leader = true;
+  SchedulerYard yard(options);
+  for (int n = 0; n < 6; ++n) yard.node(fmt::format("n{}", n), "100");
+  yard.gang("g", 600, "1");  // more than one batch
+  int bindings = 0;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    // While the first batch is under way the lease runs out, another takes it, and the room.
+    if (request.resource == kube::kBindings && ++bindings == 256) {
+      yard.now = yard.now + kLeaseDuration + Duration{1};
+      json::object lease = **yard.store.get(kube::kLeases, options.lease_ns, options.lease_name);
+      lease["spec"].as_object()["holderIdentity"] = "another";
+      EXPECT_TRUE(yard.store.update(kube::kLeases, options.lease_ns, lease, yard.now).ok());
+      yard.node("n5", "1");
+    }
+    return std::nullopt;
+  };
+  for (int turn = 0; turn < 100 && bindings < 256; ++turn) {
+    yard.carry();
+    yard.scheduler().step(yard.now);
+  }
+  EXPECT_EQ(yard.bound("g"), 256);
+  // Renewals never come to rest.
+  for (int turn = 0; turn < 2'000; ++turn) {
+    yard.carry();
+    if (!yard.scheduler().step(yard.now)) yard.now = yard.now + Duration{100};
+  }
+  EXPECT_EQ(bindings, 256);
+  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+}
+
 TEST(Scheduler, AHigherQueueTakesWholeGangs) {
   SchedulerYard yard;
   yard.node("n1", "4");

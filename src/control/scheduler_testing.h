@@ -21,7 +21,8 @@ class SchedulerYard {
   explicit SchedulerYard(SchedulerOptions options = {}) : options_(std::move(options)) { start(); }
 
   void start() {
-    SchedulerPorts ports{tap, [this] { return now; }};
+    SchedulerPorts ports{*client, [this] { return now; }};
+    ports.workers = workers;
     ports.events = sink;
     scheduler_ = std::make_unique<Scheduler>(std::move(ports), options_);
     from_.clear();
@@ -153,8 +154,11 @@ class SchedulerYard {
   Time now{1'700'000'000'000};
   store::Store store;
   Tap tap{store, now};
-  std::string frozen;         // the plural of a resource whose watches are silent
-  EventSink* sink = nullptr;  // of schedulers that are started from now on
+  std::string frozen;  // the plural of a resource whose watches are silent
+  // Of schedulers that are started from now on.
+  client::Client* client = &tap;
+  Workers* workers = nullptr;
+  EventSink* sink = nullptr;
 
  private:
   SchedulerOptions options_;
