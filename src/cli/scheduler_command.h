@@ -13,7 +13,10 @@
 namespace trainyard::cli {
 
 struct SchedulerCommand : ServiceCommand {
-  SchedulerCommand() { lease_name = "trainyard-scheduler"; }
+  SchedulerCommand() {
+    lease_name = "trainyard-scheduler";
+    connections = 64;  // bindings are small, and the server's store flushes many at once
+  }
 
   std::vector<std::string> names{"trainyard"};  // spec.schedulerName of the pods that are ours
   std::string default_queue = "default";
