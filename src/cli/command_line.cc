@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 
+#include "base/nearest_word.h"
 #include "cli/command_line_install.h"
 #include "cli/command_line_operator.h"
 #include "cli/command_line_plane.h"
 #include "cli/command_line_scheduler.h"
-#include "cli/suggest.h"
 #include "cli/verbs_command_line.h"
 
 namespace trainyard::cli {

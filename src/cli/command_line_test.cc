@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/suggest.h"
 
 namespace trainyard::cli {
 namespace {
@@ -122,16 +121,6 @@ TEST(CommandLine, EveryCommandHasHelpWithExamples) {
                   AllOf(HasSubstr("Examples:"), HasSubstr("trainyard " + std::string(name))));
     }
   }
-}
-
-TEST(Suggest, SlipsOfTheFingersOnly) {
-  std::vector<std::string_view> known = {"validate", "explain", "convert"};
-  EXPECT_EQ(nearest_word("vlaidate", known), "validate");
-  EXPECT_EQ(nearest_word("expl", known), "explain");
-  EXPECT_EQ(nearest_word("convret", known), "convert");
-  EXPECT_EQ(nearest_word("zzzzzz", known), "");
-  EXPECT_EQ(nearest_word("", known), "");
-  EXPECT_EQ(nearest_word(std::string(10000, 'e'), known), "");
 }
 
 }  // namespace

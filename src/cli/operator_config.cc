@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/suggest.h"
+#include "base/nearest_word.h"
 #include "kube/access.h"
 #include "kube/yaml.h"
 

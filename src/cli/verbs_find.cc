@@ -6,8 +6,8 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/nearest_word.h"
 #include "cli/dialects.h"
-#include "cli/suggest.h"
 #include "kube/meta.h"
 
 namespace trainyard::cli {

@@ -1,8 +1,8 @@
-#include "cli/suggest.h"
+#include "base/nearest_word.h"
 
 #include <algorithm>
 
-namespace trainyard::cli {
+namespace trainyard {
 namespace {
 
 // Edits from `a` to `b`, a swap of neighbours being one.
@@ -39,4 +39,4 @@ std::string nearest_word(std::string_view word, const std::vector<std::string_vi
   return std::string(best);
 }
 
-}  // namespace trainyard::cli
+}  // namespace trainyard
