@@ -2,6 +2,9 @@
 // the standard library that makes jobs, lets their pods run and end, and prints as JSON how long each took.
 //
 //	load -folder DIR -ns NAME alone N          N pods and N services at 16 connections: the API server's own limit
+//	load -folder DIR -ns NAME manifest R       a TFJob of R replicas, with names that stand for any
+//	load -folder DIR -ns NAME same N R FILE    what an operator asks of the server for N such jobs, by a bare client at 16
+//	                                           connections beside an operator's watches; FILE: the objects of that manifest
 //	load -folder DIR -ns NAME jobs N R         N TFJobs of R replicas until all pods and services are there
 //	load -folder DIR -ns NAME finished N       N TFJobs that have succeeded already
 //	load -folder DIR -ns NAME phase Running    every pod runs, until every job does
@@ -281,6 +284,10 @@ func main() {
 	switch flag.Arg(0) {
 	case "alone":
 		told = a.alone(number(1))
+	case "manifest":
+		told = a.manifest(number(1))
+	case "same":
+		told = a.same(number(1), number(2), flag.Arg(3))
 	case "jobs":
 		told = a.jobs(number(1), number(2))
 	case "finished":

@@ -1,6 +1,7 @@
 """What an operator asked of the API server, read from the server's audit log."""
 
 import collections
+import datetime
 import json
 import time
 
@@ -32,6 +33,7 @@ class Requests(collections.Counter):
 class Audit:
     def __init__(self, path):
         self.path, self.offset, self.rest, self.seen = path, 0, b"", Requests()
+        self.last = 0.0  # when the last of them was answered
 
     def read(self):
         """All requests of operators so far, those for leases aside."""
@@ -53,6 +55,7 @@ class Audit:
         resource = entry.get("objectRef", {}).get("resource", "")
         if resource != "leases":
             self.seen[entry["verb"], resource, entry["responseStatus"]["code"] < 400] += 1
+            self.last = max(self.last, datetime.datetime.fromisoformat(entry["stageTimestamp"]).timestamp())
 
     def settle(self):
         """Waits until operators have asked for nothing for a while."""

@@ -28,6 +28,12 @@ def in_words(step):
             f"peak {step['peak_mb']:.0f} MB; requests {verbs}; Events {step['events']}{lost}{failed}")
 
 
+def beside_bare_clients(step):
+    """How long a step took, and how long until its last Event, as a share of what the server alone needs."""
+    return (f"{step['seconds'] / step['alone']:.2f} of what the server alone needs for the pods and services ({step['alone']:.1f} s), "
+            f"{step['last'] / step['same']:.2f} with the last Event ({step['last']:.1f} s) of what it needs for the same requests ({step['same']:.1f} s)")
+
+
 def cell(step):
     if step is None:
         return "-"
@@ -35,8 +41,8 @@ def cell(step):
     events = f", {step['events']} Events" if step["events"] else ""
     lost = f" ({step['lost']} lost)" if "lost" in step else ""
     kubelet = f" (kubelet {step['kubelet']:.1f} s)" if "kubelet" in step else ""
-    alone = f" ({step['seconds'] / step['alone']:.2f} of what the server alone needs)" if "alone" in step else ""
-    return f"{step['count']:,}: {step['seconds']:.1f} s{kubelet}{alone}; {step['cpu']:.2f} CPU-s; {step['peak_mb']:.0f} MB; {verbs}{events}{lost}"
+    bare = f" ({beside_bare_clients(step)})" if "same" in step else ""
+    return f"{step['count']:,}: {step['seconds']:.1f} s{kubelet}{bare}; {step['cpu']:.2f} CPU-s; {step['peak_mb']:.0f} MB; {verbs}{events}{lost}"
 
 
 def table(results):
