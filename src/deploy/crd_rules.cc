@@ -82,8 +82,6 @@ constexpr CrdBound kVolcanoJobBounds[] = {
     {"spec.plugins{}", R"json({"nullable":true})json"},
 };
 
-constexpr std::string_view kForbidden = "FieldValueForbidden";
-
 constexpr CelRule kTfJobRules[] = {
     {"", "self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
      "metadata.name should match: a DNS-1035 label must consist of lower case alphanumeric characters or "
@@ -116,13 +114,13 @@ constexpr CelRule kTfJobRules[] = {
     {"spec",
      "(has(self.runPolicy) && has(self.runPolicy.managedBy) ? self.runPolicy.managedBy : '') == "
      "(has(oldSelf.runPolicy) && has(oldSelf.runPolicy.managedBy) ? oldSelf.runPolicy.managedBy : '')",
-     "spec.runPolicy.managedBy: field is immutable", kForbidden},
+     "spec.runPolicy.managedBy: field is immutable"},
     {"spec.tfReplicaSpecs", "self.all(k, k.lowerAscii() in ['chief', 'master', 'ps', 'worker', 'evaluator'])",
      "supported roles: Chief, Master, PS, Worker, Evaluator"},
     {"spec.tfReplicaSpecs", "self.all(k, self.exists_one(j, j.lowerAscii() == k.lowerAscii()))",
      "a role is given twice"},
     {"spec.tfReplicaSpecs", "self.filter(k, k.lowerAscii() in ['chief', 'master']).size() <= 1",
-     "must not have more than 1 Chief or Master role", kForbidden},
+     "must not have more than 1 Chief or Master role"},
     {"spec.tfReplicaSpecs",
      "self.all(k, !(k.lowerAscii() in ['chief', 'master']) || !has(self[k].replicas) || self[k].replicas == "
      "1)",
@@ -161,21 +159,19 @@ constexpr CelRule kT9kJobRules[] = {
      "(has(self.runMode) && has(self.runMode.pause) && has(self.runMode.pause.resumeSpecs) && "
      "self.runMode.pause.resumeSpecs.size() > 0) == (has(oldSelf.runMode) && has(oldSelf.runMode.pause) && "
      "has(oldSelf.runMode.pause.resumeSpecs) && oldSelf.runMode.pause.resumeSpecs.size() > 0)",
-     "spec.runMode.pause.resumeSpecs: field is immutable: resume settings are set when the job is created",
-     kForbidden},
+     "spec.runMode.pause.resumeSpecs: field is immutable: resume settings are set when the job is created"},
     {"spec",
      "(has(self.scheduler) && has(self.scheduler.t9kScheduler)) == (has(oldSelf.scheduler) && "
      "has(oldSelf.scheduler.t9kScheduler))",
-     "spec.scheduler: field is immutable: pods cannot change their queue or PodGroup", kForbidden},
+     "spec.scheduler: field is immutable: pods cannot change their queue or PodGroup"},
     {"spec",
      "self.replicaSpecs.size() == oldSelf.replicaSpecs.size() && self.replicaSpecs.all(r, "
      "oldSelf.replicaSpecs.exists(o, o.type == r.type))",
-     "spec.replicaSpecs: replica types cannot be added or removed once the job is created", kForbidden},
+     "spec.replicaSpecs: replica types cannot be added or removed once the job is created"},
     {"spec",
      "self.replicaSpecs.exists(r, r.type == 'chief' && (!has(r.replicas) || r.replicas > 0)) == "
      "oldSelf.replicaSpecs.exists(r, r.type == 'chief' && (!has(r.replicas) || r.replicas > 0))",
-     "spec.replicaSpecs: the chief cannot come or go once the job is created: its end decides the job's",
-     kForbidden},
+     "spec.replicaSpecs: the chief cannot come or go once the job is created: its end decides the job's"},
     {"spec.replicaSpecs",
      "self.exists(r, r.type in ['chief', 'worker'] && (!has(r.replicas) || r.replicas > 0))",
      "must have a chief or a worker with at least one replica: its end decides the job's"},
@@ -187,9 +183,9 @@ constexpr CelRule kT9kJobRules[] = {
      "must have at least one container with name tensorflow"},
     {"spec.scheduler.t9kScheduler",
      "(has(self.queue) ? self.queue : '') == (has(oldSelf.queue) ? oldSelf.queue : '')",
-     "field is immutable: pods cannot change their queue or PodGroup", kForbidden},
+     "field is immutable: pods cannot change their queue or PodGroup"},
     {"spec.runMode.pause.resumeSpecs", "self == oldSelf",
-     "field is immutable: resume settings are set when the job is created", kForbidden},
+     "field is immutable: resume settings are set when the job is created"},
 };
 
 const KindRules kRules[] = {
@@ -242,7 +238,6 @@ void lay_rules(const KindRules& rules, json::object& schema) {
   }
   for (const CelRule& rule : rules.cel) {
     json::object one{{"rule", kube::jview(rule.rule)}, {"message", kube::jview(rule.message)}};
-    if (!rule.reason.empty()) one["reason"] = kube::jview(rule.reason);
     json::value& list = schema_at(schema, rule.path)["x-kubernetes-validations"];
     if (!list.is_array()) list.emplace_array();
     list.get_array().push_back(std::move(one));
