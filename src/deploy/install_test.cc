@@ -35,12 +35,18 @@ const json::object* find_object(const std::vector<json::object>& objects, std::s
   return nullptr;
 }
 
-std::string args_of(const InstallOptions& options, std::string_view name) {
+// What a field of a program's container is, as JSON; "" without the program or the field.
+std::string container_field(const InstallOptions& options, std::string_view name, std::string_view field) {
   std::vector<json::object> objects = install_objects(options);
   const json::object* deployment = find_object(objects, "Deployment", name);
   if (deployment == nullptr) return "";
   const json::array* containers = kube::array_at(*deployment, {"spec", "template", "spec", "containers"});
-  return json::serialize(*kube::find(containers->front().as_object(), {"args"}));
+  const json::value* value = kube::find(containers->front().as_object(), {field});
+  return value == nullptr ? "" : json::serialize(*value);
+}
+
+std::string args_of(const InstallOptions& options, std::string_view name) {
+  return container_field(options, name, "args");
 }
 
 TEST(Install, GivesTheWholeClusterByDefault) {
@@ -56,6 +62,12 @@ TEST(Install, GivesTheWholeClusterByDefault) {
   }
   EXPECT_THAT(names, Not(Contains("Deployment/trainyard-scheduler")));
   EXPECT_THAT(names, Not(Contains("CustomResourceDefinition/jobs.batch.volcano.sh")));
+}
+
+TEST(Install, AnImageThatIsOnTheNodesIsNotPulled) {
+  for (const char* name : {"trainyard-operator", "trainyard-scheduler"}) {
+    EXPECT_EQ(container_field({.scheduler = true}, name, "imagePullPolicy"), R"("IfNotPresent")");
+  }
 }
 
 TEST(Install, CrdsOnlyIsNothingElse) {

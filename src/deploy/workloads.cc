@@ -11,6 +11,8 @@ namespace {
 using kube::jview;
 
 constexpr int kUser = 65532;
+// Without it a tag of latest means Always, and an image that was loaded on the nodes is in no registry.
+constexpr const char* kPullPolicy = "IfNotPresent";
 
 json::object labels_of(const Workload& workload) {
   return {{"app.kubernetes.io/name", "trainyard"}, {"app.kubernetes.io/component", workload.command}};
@@ -51,6 +53,7 @@ json::object container_of(const Workload& workload, const InstallOptions& option
       {"valueFrom", json::object{{"fieldRef", json::object{{"fieldPath", "metadata.namespace"}}}}}};
   return {{"name", jview(workload.command)},
           {"image", options.image},
+          {"imagePullPolicy", kPullPolicy},
           {"args", std::move(args)},
           {"env", json::array{std::move(own_namespace)}},
           {"ports",

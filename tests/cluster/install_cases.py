@@ -92,11 +92,7 @@ def chart(world):
         done = subprocess.run(arguments + (["--set", setting] if setting else []), capture_output=True, text=True, timeout=60)
         check(done.returncode == 0, done.stderr)
         wanted = {key: each for key, each in objects_of(world, trainyard("install", *flags)).items() if key[0] != "Namespace"}
-        found = objects_of(world, done.stdout)
-        for each in found.values():
-            if each["kind"] == "Deployment":
-                each["spec"]["template"]["spec"]["containers"][0].pop("imagePullPolicy", None)
-        expect_same_objects(found, wanted, setting or "defaults")
+        expect_same_objects(objects_of(world, done.stdout), wanted, setting or "defaults")
 
 
 def asked(path):
