@@ -1,7 +1,9 @@
 #include "client/kubeconfig.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
 
 #include "kube/access.h"
@@ -217,7 +219,36 @@ bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-// Whether a no_proxy list covers the host: "*", "host", ".domain" or "domain".
+// The bytes of an IPv4 or IPv6 address; "" for what is none.
+std::string address_bytes(const std::string& text) {
+  unsigned char bytes[16];
+  for (int family : {AF_INET, AF_INET6}) {
+    if (::inet_pton(family, text.c_str(), bytes) == 1) {
+      return {reinterpret_cast<char*>(bytes), family == AF_INET ? size_t{4} : size_t{16}};
+    }
+  }
+  return "";
+}
+
+// Whether the address is of the network: "10.0.0.0/8", "fd00::/8".
+bool is_in_network(std::string_view host, std::string_view network) {
+  size_t slash = network.find('/');
+  if (slash == std::string_view::npos) return false;
+  std::string address = address_bytes(std::string(host));
+  std::string base = address_bytes(std::string(network.substr(0, slash)));
+  std::string_view digits = network.substr(slash + 1);
+  size_t bits = 0;
+  auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
+  if (wrong != std::errc() || end != digits.data() + digits.size()) return false;
+  if (address.empty() || address.size() != base.size() || bits > 8 * base.size()) return false;
+  for (size_t i = 0; i < bits; ++i) {
+    int mask = 0x80 >> (i % 8);
+    if ((address[i / 8] & mask) != (base[i / 8] & mask)) return false;
+  }
+  return true;
+}
+
+// Whether a no_proxy list covers the host: "*", "host", ".domain", "*.domain", "domain" or a network.
 bool is_excepted(std::string_view host, std::string_view no_proxy) {
   while (!no_proxy.empty()) {
     size_t comma = std::min(no_proxy.find(','), no_proxy.size());
@@ -226,7 +257,8 @@ bool is_excepted(std::string_view host, std::string_view no_proxy) {
     while (item.starts_with(' ')) item.remove_prefix(1);
     while (item.ends_with(' ')) item.remove_suffix(1);
     if (item.empty()) continue;
-    if (item == "*" || item == host) return true;
+    if (item == "*" || item == host || is_in_network(host, item)) return true;
+    if (item.starts_with("*.")) item.remove_prefix(1);
     std::string suffix = item.starts_with('.') ? std::string(item) : "." + std::string(item);
     if (host.ends_with(suffix)) return true;
   }

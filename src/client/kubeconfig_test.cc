@@ -212,11 +212,40 @@ TEST(Kubeconfig, ProxiesOfTheEnvironment) {
   EXPECT_EQ(proxy_for(access, "http://p:1", "other, lab.example"), "");
   EXPECT_EQ(proxy_for(access, "http://p:1", ".example"), "");
   EXPECT_EQ(proxy_for(access, "http://p:1", "*"), "");
+  EXPECT_EQ(proxy_for(access, "http://p:1", "*.lab.example"), "");
+  EXPECT_EQ(proxy_for(access, "http://p:1", "*.other.example, 10.0.0.0/8"), "http://p:1");
   access.proxy_url = "http://own:1";
   EXPECT_EQ(proxy_for(access, "http://p:1", "*"), "http://own:1");
   access = {};
   access.server = "https://127.0.0.1:6443";
   EXPECT_EQ(proxy_for(access, "http://p:1", ""), "");
+}
+
+TEST(Kubeconfig, NetworksWithoutAProxy) {
+  struct Row {
+    std::string_view host, no_proxy;
+    bool excepted;
+  };
+  for (const Row& row : {
+           Row{"10.96.0.1", "10.0.0.0/8", true},
+           Row{"10.96.0.1", "192.168.0.0/16, 10.96.0.0/12", true},
+           Row{"10.112.0.1", "10.96.0.0/12", false},
+           Row{"10.96.0.1", "10.96.0.1/32", true},
+           Row{"10.96.0.2", "10.96.0.1/32", false},
+           Row{"10.96.0.1", "0.0.0.0/0", true},
+           Row{"[fd00:1::1]", "fd00::/8", true},
+           Row{"[fe00:1::1]", "fd00::/8", false},
+           Row{"10.96.0.1", "fd00::/8", false},
+           Row{"10.96.0.1", "10.0.0.0/33", false},
+           Row{"10.96.0.1", "10.0.0.0/", false},
+           Row{"10.96.0.1", "10.0.0.0/8x", false},
+           Row{"api.lab.example", "10.0.0.0/8", false},
+       }) {
+    Access access;
+    access.server = "https://" + std::string(row.host) + ":6443";
+    EXPECT_EQ(proxy_for(access, "http://p:1", row.no_proxy), row.excepted ? "" : "http://p:1")
+        << row.host << " " << row.no_proxy;
+  }
 }
 
 }  // namespace
