@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,8 +14,6 @@
 
 namespace trainyard::client {
 namespace {
-
-using Steady = std::chrono::steady_clock;
 
 // A rotated token is taken up this soon; the old one stays valid for much longer.
 constexpr std::chrono::seconds kTokenFileAge{10};
@@ -56,10 +53,11 @@ std::string text_of(const char* name) {
 struct Credentials::State {
   // Fixed.
   Access access;
+  SteadyClock clock;
   // State, protected by `mutex`.
   std::mutex mutex;
   std::optional<Identity> identity;
-  Steady::time_point read_at;
+  std::chrono::steady_clock::time_point read_at;
   std::optional<Time> expires;
 
   Error unhappy(const std::string& why) const {
@@ -70,7 +68,7 @@ struct Credentials::State {
     if (!identity) return false;
     if (expires) return wall_time() + kExpiryMargin < *expires;
     bool from_file = !access.token.file.empty() || !access.certificate.file.empty();
-    return !from_file || Steady::now() - read_at < kTokenFileAge;
+    return !from_file || clock() - read_at < kTokenFileAge;
   }
 
   Result<Done> ask_plugin(Identity& found) {
@@ -117,8 +115,9 @@ struct Credentials::State {
   }
 };
 
-Credentials::Credentials(Access access) : state_(std::make_unique<State>()) {
+Credentials::Credentials(Access access, SteadyClock clock) : state_(std::make_unique<State>()) {
   state_->access = std::move(access);
+  state_->clock = std::move(clock);
 }
 Credentials::~Credentials() = default;
 
@@ -134,7 +133,7 @@ Result<Identity> Credentials::current() {
   Result<Identity> found = state_->gather();
   if (!found.ok()) return found;
   state_->identity = *found;
-  state_->read_at = Steady::now();
+  state_->read_at = state_->clock();
   return found;
 }
 

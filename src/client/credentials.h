@@ -4,6 +4,8 @@
 // Resource; thread-safe.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,9 +23,12 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
+// A clock that never goes back: by it files grow old.
+using SteadyClock = std::function<std::chrono::steady_clock::time_point()>;
+
 class Credentials {
  public:
-  explicit Credentials(Access access);
+  explicit Credentials(Access access, SteadyClock clock = std::chrono::steady_clock::now);
   ~Credentials();
   Credentials(const Credentials&) = delete;
   Credentials& operator=(const Credentials&) = delete;

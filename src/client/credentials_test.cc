@@ -44,6 +44,23 @@ TEST_F(CredentialsTest, ARotatedTokenIsTakenUpOnceTheOldIsRefused) {
   EXPECT_EQ(credentials.current()->token, "two");
 }
 
+// The old one is valid for a while yet, so no server refuses it.
+TEST_F(CredentialsTest, ARotatedTokenIsTakenUpWithinTenSeconds) {
+  std::chrono::steady_clock::time_point now{};
+  Access access;
+  access.token.file = put("token", "one\n");
+  Credentials credentials(access, [&] { return now; });
+  EXPECT_EQ(credentials.current()->token, "one");
+  put("token", "two\n");
+  now += std::chrono::seconds(9);
+  EXPECT_EQ(credentials.current()->token, "one");
+  now += std::chrono::seconds(1);
+  EXPECT_EQ(credentials.current()->token, "two");
+  std::filesystem::remove(access.token.file);
+  now += std::chrono::seconds(10);
+  EXPECT_FALSE(credentials.current().ok());
+}
+
 TEST_F(CredentialsTest, MissingFilesAreNamed) {
   Access access;
   access.where = "context 'x' of f";
