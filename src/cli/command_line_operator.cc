@@ -23,6 +23,7 @@ struct OperatorCommands::Raw {
   bool json_logs = false;
   std::string events = "combined";
   int monitoring_port = 0;
+  bool version = false;
   std::string ignored;
 };
 
@@ -140,12 +141,14 @@ void OperatorCommands::describe(CLI::App& app) {
   command->add_flag("--json-log-format", raw_->json_logs)->group("");
   command->add_option("--monitoring-port", raw_->monitoring_port)->check(CLI::Range(0, 65535))->group("");
   command->add_flag("--zap-devel")->group("");
+  command->add_flag("--version", raw_->version)->group("");
   for (const IgnoredFlag& flag : kIgnoredFlags) {
     command->add_option("--" + std::string(flag.name), raw_->ignored)->group("");
   }
   command->footer(
-      "Flags of Kubeflow's training-operator are understood; those that mean nothing here are named in the "
-      "log.\n"
+      "Flags of Kubeflow's training-operator and tf-operator are understood; those that mean nothing here "
+      "are "
+      "named in the log.\n"
       "SIGTERM ends it: what is under way is finished and the Lease handed over.\n\n"
       "Examples:\n"
       "  trainyard operator --kubeconfig ~/.kube/config\n"
@@ -161,7 +164,7 @@ std::vector<std::string_view> flag_names(const CLI::App& app) {
   std::vector<std::string_view> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
-      if (name != "help" && name != "config") names.push_back(name);
+      if (name != "help" && name != "config" && name != "version") names.push_back(name);
     }
   }
   return names;
@@ -192,6 +195,7 @@ std::optional<std::string> read_config(CLI::App& app, const std::string& path) {
 
 std::optional<Command> OperatorCommands::read(std::string_view name) const {
   if (name != "operator") return std::nullopt;
+  if (raw_->version) return Version{};
   CLI::App& app = *raw_->app;
   auto misused = [](const std::string& why) {
     return Misused{why + "\nRun 'trainyard operator --help' for help.\n"};

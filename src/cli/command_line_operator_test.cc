@@ -71,6 +71,16 @@ TEST(CommandLineOperator, FlagsOfADeploymentOfTheirs) {
   EXPECT_EQ(command.notes[0], "--enable-scheme=pytorchjob: not run by Trainyard");
 }
 
+TEST(CommandLineOperator, FlagsOfTheirOlderOperator) {
+  OperatorCommand command = read_operator(
+      {"--master=https://10.0.0.1:6443", "--threadiness=4", "--json-log-format", "--zap-log-level=2"});
+  EXPECT_EQ(command.server, "https://10.0.0.1:6443");
+  EXPECT_EQ(command.workers, 4);
+  EXPECT_EQ(command.log_level, LogLevel::kDebug);
+  EXPECT_NE(complaint({"--zap-log-level=0"}), "");
+  EXPECT_TRUE(std::holds_alternative<Version>(read_command_line({"operator", "--version"})));
+}
+
 TEST(CommandLineOperator, GangScheduling) {
   EXPECT_EQ(read_operator({"--enable-gang-scheduling"}).settings.gang_scheduler, "volcano");
   EXPECT_EQ(

@@ -98,7 +98,7 @@ Result<Done> Run::connect() {
   options.on_answer = [this](std::string_view verb, std::string_view resource, int status, Duration took) {
     metrics_.answered(verb, resource, status, took);
   };
-  Result<ServiceClients> made = connect_service(command_.kubeconfig, command_.context, std::move(options));
+  Result<ServiceClients> made = connect_service(command_, std::move(options));
   if (!made.ok()) return made.error();
   clients_ = std::move(made).value();
   const client::Access& access = clients_.work->access();

@@ -65,7 +65,7 @@ Result<Done> SchedulerRun::connect() {
   options.requests_max = command_.connections;
   options.idle_connections_max = command_.connections;
   options.user_agent = "trainyard-scheduler";
-  Result<ServiceClients> made = connect_service(command_.kubeconfig, command_.context, std::move(options));
+  Result<ServiceClients> made = connect_service(command_, std::move(options));
   if (!made.ok()) return made.error();
   clients_ = std::move(made).value();
   const client::Access& access = clients_.work->access();

@@ -15,10 +15,16 @@ constexpr Duration kLeaseTimeout{4'000};
 
 }  // namespace
 
-Result<ServiceClients> connect_service(const std::string& kubeconfig, const std::string& context,
-                                       client::HttpOptions options) {
-  Result<client::Access> access = client::find_access(client::surroundings(), kubeconfig, context);
+Result<ServiceClients> connect_service(const ServiceCommand& command, client::HttpOptions options) {
+  Result<client::Access> access =
+      client::find_access(client::surroundings(), command.kubeconfig, command.context);
+  // An address may be all that there is, as with kubectl proxy.
+  if (!access.ok() && command.kubeconfig.empty() && !command.server.empty()) access = client::Access{};
   if (!access.ok()) return access.error();
+  if (!command.server.empty()) {
+    access->server = command.server;
+    access->where = "--master";
+  }
   ServiceClients clients;
   Result<std::unique_ptr<client::HttpClient>> made = client::HttpClient::make(*access, options);
   if (!made.ok()) return made.error();

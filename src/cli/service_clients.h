@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/service_command.h"
 #include "client/http_client.h"
 
 namespace trainyard::cli {
@@ -16,9 +17,8 @@ struct ServiceClients {
   std::unique_ptr<client::HttpClient> lease;
 };
 
-// `kubeconfig` and `context` as a person gave them, "" for what is found. Nothing is sent yet.
-Result<ServiceClients> connect_service(const std::string& kubeconfig, const std::string& context,
-                                       client::HttpOptions options);
+// Where the command says that the cluster is. Nothing is sent yet.
+Result<ServiceClients> connect_service(const ServiceCommand& command, client::HttpOptions options);
 
 // Our name in a lease unless one was given: the host's name and something random.
 std::string service_identity();

@@ -13,6 +13,7 @@ struct ServiceCommand {
   // Where the cluster is; "" for $KUBECONFIG, ~/.kube/config or the pod's service account.
   std::string kubeconfig;
   std::string context;
+  std::string server;  // "": the one of the kubeconfig
 
   bool leader_elect = true;
   std::string identity;  // "": the host's name and something random

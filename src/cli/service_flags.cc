@@ -12,6 +12,8 @@ void ServiceFlags::add_cluster(CLI::App& app, ServiceCommand& command) {
       "The file that leads to the cluster; by default $KUBECONFIG, ~/.kube/config or, in a pod, its "
       "service account");
   app.add_option("--context", command.context, "The context of the kubeconfig; by default the current one");
+  app.add_option("--master", command.server,
+                 "The API server's address, such as https://10.0.0.1:6443, in place of the kubeconfig's");
 }
 
 void ServiceFlags::add_lease(CLI::App& app, ServiceCommand& command, const std::string& several) {
@@ -30,6 +32,16 @@ void ServiceFlags::add_connections(CLI::App& app, ServiceCommand& command, const
       ->check(CLI::Range(1, 256));
 }
 
+namespace {
+
+// Zap takes numbers too: the larger, the more is said. 1 is its debug.
+std::string level_of_number(std::string word) {
+  bool number = !word.empty() && word[0] != '0' && word.find_first_not_of("0123456789") == std::string::npos;
+  return number ? "debug" : word;
+}
+
+}  // namespace
+
 void ServiceFlags::add_outlook(CLI::App& app, ServiceCommand& command) {
   app.add_option("--metrics-addr,--metrics-bind-address", command.metrics_address,
                  "Where /metrics is served; 0 for nowhere")
@@ -39,7 +51,8 @@ void ServiceFlags::add_outlook(CLI::App& app, ServiceCommand& command) {
       ->capture_default_str();
   app.add_option("--log-level,--zap-log-level", log_level_, "debug, info, warn or error")
       ->capture_default_str()
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "panic"}));
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "panic"}))
+      ->transform(level_of_number);
   app.add_option("--log-format,--zap-encoder", log_form_, "text or json")
       ->capture_default_str()
       ->check(CLI::IsMember({"text", "console", "json"}));
