@@ -104,8 +104,10 @@ void add_jobs(CLI::App& app, OperatorCommand& command, std::vector<std::string>&
   app.add_option("--enable-scheme", schemes,
                  "The kinds of jobs to look after: tfjob, t9k, volcano; by default tfjob and t9k")
       ->delimiter(',');
-  app.add_flag("--own-volcano-jobs", command.own_volcano_jobs,
-               "Look after Volcano Jobs too, unless Volcano's own controller runs in the cluster");
+  app.add_flag(
+      "--own-volcano-jobs", command.own_volcano_jobs,
+      "Look after Volcano Jobs too, unless Volcano's own controller runs in the cluster; it is looked for "
+      "at the start and every minute");
   app.add_flag("--enable-gang-scheduling", gang,
                "Make PodGroups for TFJobs; with =false --gang-scheduler-name counts for nothing");
   add_settings(app, command.settings);

@@ -14,6 +14,7 @@
 #include "cli/operator_report.h"
 #include "cli/plane.h"
 #include "cli/service_clients.h"
+#include "cli/volcano_controller.h"
 #include "control/event_queue.h"
 #include "control/loop.h"
 #include "control/operator.h"
@@ -64,11 +65,13 @@ class Run {
   Run(const OperatorCommand& command, const Console& console)
       : command_(command), log_(console.err, command.log_form, command.log_level) {}
 
-  int serve();
+  // Nothing when it is to be started again, for what it looks after has changed.
+  std::optional<int> serve();
 
  private:
   Result<Done> connect();
-  bool volcano_controller_runs();
+  VolcanoController look_for_volcano();
+  std::vector<std::string> namespaces() const;
   std::vector<dialect::Dialect> choose_dialects();
   void make_operator();
   void keep_boards(std::vector<std::string> namespaces);
@@ -77,6 +80,7 @@ class Run {
 
   const OperatorCommand& command_;
   Log log_;
+  std::optional<VolcanoController> volcano_;  // as it was found at the start; none: nobody asked
   control::OperatorMetrics metrics_;
   ServiceClients clients_;
   std::unique_ptr<control::EventQueue> events_;
@@ -106,33 +110,37 @@ Result<Done> Run::connect() {
   return Done{};
 }
 
-// Two controllers on the same jobs would undo each other's work.
-bool Run::volcano_controller_runs() {
-  kube::List query;
-  Result<kube::LabelSelector> labels = kube::LabelSelector::parse("app=volcano-controller");
-  CHECK(labels.ok());
-  query.labels = *labels;
-  query.limit = 10;
-  Result<client::Reply> pods = client::list(*clients_.work, kube::kPods, "", query);
-  if (!pods.ok()) {
-    log_.say(LogLevel::kError, "cannot tell whether Volcano's controller runs, so its Jobs are left alone",
-             {{"error", pods.error().message}});
-    return true;
+VolcanoController Run::look_for_volcano() {
+  Result<std::string> pod = find_volcano_controller(*clients_.work, namespaces());
+  if (!pod.ok()) {
+    if (!volcano_) {
+      log_.say(LogLevel::kError, "cannot tell whether Volcano's controller runs, so its Jobs are left alone",
+               {{"error", pod.error().message}});
+    }
+    return VolcanoController::kUnknown;
   }
-  for (const client::Object& pod : pods->items) {
-    std::string_view phase = kube::text_at(*pod, {"status", "phase"});
-    if (phase == "Succeeded" || phase == "Failed") continue;
+  if (pod->empty()) return VolcanoController::kAbsent;
+  if (volcano_ != VolcanoController::kRuns) {
     log_.say(LogLevel::kWarning, "Volcano's own controller runs, so its Jobs are left to it",
-             {{"pod", fmt::format("{}/{}", kube::namespace_of(*pod), kube::name_of(*pod))}});
-    return true;
+             {{"pod", *pod}});
   }
-  return false;
+  return VolcanoController::kRuns;
+}
+
+// The namespaces that are looked after; none for all.
+std::vector<std::string> Run::namespaces() const {
+  std::string kubeflow_ns = environment_value("KUBEFLOW_NAMESPACE");
+  if (command_.namespaces.empty() && !kubeflow_ns.empty()) return {kubeflow_ns};
+  return command_.namespaces;
 }
 
 std::vector<dialect::Dialect> Run::choose_dialects() {
   std::vector<dialect::Dialect> chosen;
   for (const std::string& name : command_.dialects) {
-    if (name == "volcano" && volcano_controller_runs()) continue;
+    if (name == "volcano") {
+      volcano_ = look_for_volcano();
+      if (*volcano_ != VolcanoController::kAbsent) continue;
+    }
     chosen.push_back(dialect_named(name));
   }
   return chosen;
@@ -150,9 +158,7 @@ void Run::make_operator() {
     options.settings.cluster_domain = environment_value("CUSTOM_CLUSTER_DOMAIN");
   }
   options.around = kinds_around(command_, chosen("t9k"), chosen("volcano"));
-  options.namespaces = command_.namespaces;
-  std::string kubeflow_ns = environment_value("KUBEFLOW_NAMESPACE");
-  if (options.namespaces.empty() && !kubeflow_ns.empty()) options.namespaces = {kubeflow_ns};
+  options.namespaces = namespaces();
   options.gather = kGather;
   options.gather_busy = kGatherBusy;
   options.elects_leader = command_.leader_elect;
@@ -228,7 +234,7 @@ Result<Done> Run::listen() {
   return opened;
 }
 
-int Run::serve() {
+std::optional<int> Run::serve() {
   Interrupts interrupts;
   for (const std::string& note : command_.notes) log_.say(LogLevel::kWarning, note);
   if (Result<Done> connected = connect(); !connected.ok()) {
@@ -242,7 +248,11 @@ int Run::serve() {
   }
   loop_->start();
   for (auto& loop : board_loops_) loop->start();
-  while (interrupts.count() == 0) interrupts.sleep(kLookEvery);
+  bool again = false;
+  while (interrupts.count() == 0 && !again) {
+    interrupts.sleep(kLookEvery);
+    again = interrupts.count() == 0 && volcano_ && must_begin_anew(*volcano_, look_for_volcano());
+  }
   log_.say(LogLevel::kInfo, "going: what is under way is finished");
   for (auto& loop : board_loops_) loop->stop();
   loop_->stop();
@@ -250,6 +260,7 @@ int Run::serve() {
   operator_->hand_over(wall_clock());
   events_->stop(kEventsPatience);
   log_.say(LogLevel::kInfo, "gone");
+  if (again) return std::nullopt;
   return kFine;
 }
 
@@ -258,7 +269,9 @@ int Run::serve() {
 int run_operator(const OperatorCommand& command, const Console& console) {
   // Workers come and go through small objects: an arena for each would keep what they free.
   ::mallopt(M_ARENA_MAX, 2);
-  return Run(command, console).serve();
+  while (true) {
+    if (std::optional<int> code = Run(command, console).serve()) return *code;
+  }
 }
 
 }  // namespace trainyard::cli

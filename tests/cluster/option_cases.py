@@ -10,7 +10,7 @@ import subprocess
 
 from cluster import ROOT
 from trouble_cases import operators, restore_role
-from yard import case, check, role, same, template, tfjob, trainyard, until
+from yard import ServiceProcess, case, check, role, same, template, tfjob, trainyard, until
 
 
 @contextlib.contextmanager
@@ -98,6 +98,40 @@ def volcano_left_alone(world):
         world.wait_true("later", "Running")
         same(world.api.find("vc-podgroup", world.ns, f"mnist-{uid}"), None, "a PodGroup")
         same(world.job("mnist", "vcjob").get("status"), None, "a status")
+
+
+@case("volcano: an operator with rights in one namespace looks after the Jobs there", alone=True)
+def volcano_in_one_namespace(world):
+    wanted = world.cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f", "-", stdin=trainyard("install", "--namespaced", "--with-volcano-crds", "-n", world.ns)).stdout
+    rights = [each for each in json_objects(wanted) if each["kind"] in ("ServiceAccount", "Role", "RoleBinding")]
+    world.cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": rights}))
+    path = f"/api/v1/namespaces/{world.ns}/serviceaccounts/trainyard-operator/token"
+    token = world.api.request("POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})["status"]["token"]
+    with volcano_kinds(world):
+        one = ServiceProcess(world.cluster, world.cluster.folder, "operator", "narrow", token, ["--namespace", world.ns, "--own-volcano-jobs", "--no-leader-elect"])
+        try:
+            one.start()
+            uid = world.submit(volcano_job("mnist"), "vcjob")["metadata"]["uid"]
+            until(lambda: world.api.find("vc-podgroup", world.ns, f"mnist-{uid}"), lambda: "the PodGroup: " + one.process.log()[-800:])
+            until(lambda: volcano_phase(world, "mnist") == "Pending", "the Job waits for its PodGroup")
+        finally:
+            one.stop()
+
+
+@case("volcano: when Volcano's controller comes later, Jobs are left to it from then on", alone=True)
+def volcano_comes_later(world):
+    with volcano_kinds(world), operators(world, flags=["--own-volcano-jobs"]) as ((one,), _):
+        uid = world.submit(volcano_job("first"), "vcjob")["metadata"]["uid"]
+        until(lambda: world.api.find("vc-podgroup", world.ns, f"first-{uid}"), "the first Job is looked after")
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "theirs", "labels": {"app": "volcano-controller"}}, "spec": template()["spec"]}
+        world.api.create("pod", world.ns, pod)
+        until(lambda: "Volcano's own controller runs" in one.process.log(), "it is seen within a minute")
+        until(lambda: one.process.log().count("looking after jobs") == 2, "it begins anew without them")
+        one.wait_ready()
+        uid = world.submit(volcano_job("second"), "vcjob")["metadata"]["uid"]
+        world.submit(tfjob("later", {"Worker": role()}))
+        world.wait_true("later", "Running")
+        same(world.api.find("vc-podgroup", world.ns, f"second-{uid}"), None, "a PodGroup")
 
 
 @case("options: one service for all replicas of a job, by which each is found", alone=True)
