@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "cli/dialects.h"
+#include "kube/access.h"
+#include "kube/meta.h"
 
 namespace trainyard::cli {
 namespace {
@@ -23,14 +25,21 @@ bool check_job(const Object& object, const dialect::Settings& settings, const Co
   return true;
 }
 
+// "items[3], TFJob team-a/mnist: " for an item of a list, whose number tells nobody which job it is.
+std::string place_in_list(const Object& object) {
+  if (object.prefix.empty()) return "";
+  std::string_view ns = kube::namespace_of(object.body);
+  return fmt::format("{}, {} {}{}{}: ", object.prefix, kube::text_at(object.body, {"kind"}), ns,
+                     ns.empty() ? "" : "/", kube::name_of(object.body));
+}
+
 }  // namespace
 
 std::vector<std::string> located(const Object& object, const std::vector<dialect::Problem>& problems) {
   std::vector<std::string> lines;
   for (const dialect::Problem& problem : problems) {
-    dialect::Problem shown = problem;
-    if (!object.prefix.empty()) shown.path = fmt::format("{}.{}", object.prefix, problem.path);
-    std::string line = fmt::format("{}: {}", object.place_of(problem.path), dialect::to_string(shown));
+    std::string line = fmt::format("{}: {}{}", object.place_of(problem.path), place_in_list(object),
+                                   dialect::to_string(problem));
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   }
   return lines;

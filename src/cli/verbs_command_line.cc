@@ -103,7 +103,7 @@ void VerbCommands::Raw::add_get(CLI::App& app) {
   command_app
       ->add_option(
           "WORDS", words,
-          "[KIND] [NAME...]; KIND is tfjob, tft (TensorFlowTrainingJob), vcjob (Volcano) or all-jobs")
+          "[KIND] [NAME...]; KIND is tfjob, tft or tj (TensorFlowTrainingJob), vcjob (Volcano) or all-jobs")
       ->type_name("");
   command_app->add_option("-o,--output", output, "wide, yaml, json or name")
       ->check(CLI::IsMember({"wide", "yaml", "json", "name"}));

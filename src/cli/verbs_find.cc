@@ -18,12 +18,13 @@ struct KindWord {
   std::string_view dialect;
 };
 
-constexpr std::array<KindWord, 17> kWords{{
+constexpr std::array<KindWord, 18> kWords{{
     {"tfjob", "tfjob"},
     {"tfjobs", "tfjob"},
     {"tfjob.kubeflow.org", "tfjob"},
     {"tfjobs.kubeflow.org", "tfjob"},
     {"tft", "t9k"},
+    {"tj", "t9k"},
     {"t9k", "t9k"},
     {"tensorflowtrainingjob", "t9k"},
     {"tensorflowtrainingjobs", "t9k"},

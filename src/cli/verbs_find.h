@@ -1,5 +1,5 @@
-// Finding jobs by the names that people type: NAME, tfjob/NAME, tft/NAME, vcjob/NAME. A
-// name that several kinds have is refused with the list. Asks the API; names are read purely.
+// Finding jobs by the names that people type: NAME, tfjob/NAME, tft/NAME (or tj/NAME, as with kubectl),
+// vcjob/NAME. A name that several kinds have is refused with the list. Asks the API; names are read purely.
 #pragma once
 
 #include <string>

@@ -21,6 +21,7 @@ TEST(VerbsFind, NamesOfJobs) {
            Row{"TFJobs/mnist", "tfjob", "mnist"},
            Row{"tfjobs.kubeflow.org/mnist", "tfjob", "mnist"},
            Row{"tft/mnist", "t9k", "mnist"},
+           Row{"tj/mnist", "t9k", "mnist"},
            Row{"tensorflowtrainingjob/mnist", "t9k", "mnist"},
            Row{"vcjob/mnist", "volcano", "mnist"},
            Row{"vj/mnist", "volcano", "mnist"},
