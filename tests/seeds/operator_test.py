@@ -396,7 +396,7 @@ class CleanUp(Case):
 
 
 class Trouble(Case):
-    @rows("S4-61", "S4-62", "S4-65")
+    @rows("S4-61", "S4-65")
     @on_clusters
     def test_an_invalid_job_is_told_to_the_user(self):
         pod = pod_spec("exit 0")
