@@ -17,6 +17,11 @@ inline constexpr Resource kPriorityClasses{"scheduling.k8s.io", "v1",  "Priority
                                            "priorityclasses",   false, false};
 inline constexpr Resource kPersistentVolumes{"", "v1", "PersistentVolume", "persistentvolumes", false};
 
+// On a PodGroup, or on a job for its PodGroup: the node label of which all members must, or should
+// if possible, have one value.
+inline constexpr std::string_view kSameTopologyAnnotation = "trainyard.dev/same-topology";
+inline constexpr std::string_view kPreferSameTopologyAnnotation = "trainyard.dev/prefer-same-topology";
+
 inline json::object binding(std::string_view ns, std::string_view pod, std::string_view uid,
                             std::string_view node) {
   return {{"apiVersion", "v1"},

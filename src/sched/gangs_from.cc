@@ -6,13 +6,11 @@
 
 #include "kube/access.h"
 #include "kube/meta.h"
+#include "kube/scheduling.h"
 #include "sched/assembly.h"
 
 namespace trainyard::sched {
 namespace {
-
-constexpr std::string_view kSameTopology = "trainyard.dev/same-topology";
-constexpr std::string_view kPreferSameTopology = "trainyard.dev/prefer-same-topology";
 
 bool is_ours(const PodSeen& pod, const FrontOptions& options) {
   return options.schedulers.empty() || options.schedulers.contains(pod.scheduler);
@@ -226,6 +224,19 @@ Tally tally_of(const std::vector<const PodSeen*>& pods, const Documents& documen
   return out;
 }
 
+// One domain for all members: by our annotations, else by Volcano's networkTopology. The name of a tier
+// is read as a node label; the number of one means nothing without Volcano's HyperNodes.
+void read_domain(const json::object& object, GroupSeen& out) {
+  out.domain_key = kube::annotation_of(object, kube::kSameTopologyAnnotation);
+  out.domain_required = !out.domain_key.empty();
+  if (out.domain_required) return;
+  out.domain_key = kube::annotation_of(object, kube::kPreferSameTopologyAnnotation);
+  const json::object* topology = kube::object_at(object, {"spec", "networkTopology"});
+  if (!out.domain_key.empty() || topology == nullptr) return;
+  out.domain_key = kube::text_at(*topology, {"highestTierName"});
+  out.domain_required = !out.domain_key.empty() && kube::text_at(*topology, {"mode"}) != "soft";
+}
+
 // Which group a pod means, by how it names it: index into the groups, -1 when none is there.
 class GroupIndex {
  public:
@@ -269,9 +280,7 @@ GroupSeen see_group(const json::object& object) {
   out.group = kube::decode_pod_group(object);
   out.id = gang_id(out.group.group, out.group.ns, out.group.name);
   std::erase_if(out.group.min_resources, [](const auto& entry) { return is_quota_name(entry.first); });
-  std::string_view same = kube::annotation_of(object, kSameTopology);
-  out.domain_required = !same.empty();
-  out.domain_key = same.empty() ? kube::annotation_of(object, kPreferSameTopology) : same;
+  read_domain(object, out);
   return out;
 }
 

@@ -68,7 +68,7 @@ NodeSeen see_node(const json::object& node);
 struct GroupSeen {
   std::string id;  // of its gang
   kube::PodGroup group;
-  std::string domain_key;  // the node label its annotations name
+  std::string domain_key;  // the node label its annotations or its networkTopology name
   bool domain_required = false;
   bool operator==(const GroupSeen&) const = default;
 };

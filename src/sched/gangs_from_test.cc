@@ -153,6 +153,35 @@ TEST(GangsFrom, GroupsOfTheFourGroups) {
   }
 }
 
+TEST(GangsFrom, OneDomainForAll) {
+  struct Case {
+    std::string_view annotations, topology;
+    std::string_view key;
+    bool required;
+  };
+  for (const Case& one : std::vector<Case>{
+           {"{}", "{}", "", false},
+           {R"({"trainyard.dev/same-topology": "rack"})", "{}", "rack", true},
+           {R"({"trainyard.dev/prefer-same-topology": "rack"})", "{}", "rack", false},
+           {"{}", R"({"mode": "hard", "highestTierName": "rack"})", "rack", true},
+           {"{}", R"({"highestTierName": "rack"})", "rack", true},
+           {"{}", R"({"mode": "soft", "highestTierName": "rack"})", "rack", false},
+           {"{}", R"({"mode": "hard", "highestTierAllowed": 1})", "", false},
+           {R"({"trainyard.dev/same-topology": "zone"})", R"({"mode": "soft", "highestTierName": "rack"})",
+            "zone", true},
+           {R"({"trainyard.dev/prefer-same-topology": "zone"})", R"({"highestTierName": "rack"})", "zone",
+            false},
+       }) {
+    GroupSeen seen =
+        see_group(object(fmt::format(R"({{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+          "metadata": {{"name": "train", "namespace": "ns", "annotations": {}}},
+          "spec": {{"minMember": 3, "networkTopology": {}}}}})",
+                                     one.annotations, one.topology)));
+    EXPECT_EQ(seen.domain_key, one.key) << one.annotations << one.topology;
+    EXPECT_EQ(seen.domain_required, one.required) << one.annotations << one.topology;
+  }
+}
+
 TEST(GangsFrom, WhatAGroupSays) {
   Yard yard;
   yard.groups = {object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",

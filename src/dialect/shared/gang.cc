@@ -6,6 +6,7 @@
 #include "kube/access.h"
 #include "kube/objects.h"
 #include "kube/quantity.h"
+#include "kube/scheduling.h"
 
 namespace trainyard::dialect {
 namespace {
@@ -161,6 +162,10 @@ json::object render_pod_group(const model::Gang& gang, std::string_view name_spa
   group["metadata"] = std::move(metadata);
   group["spec"] = spec_of(gang);
   return group;
+}
+
+bool places_gang(std::string_view annotation) {
+  return annotation == kube::kSameTopologyAnnotation || annotation == kube::kPreferSameTopologyAnnotation;
 }
 
 model::GangSeen decode_gang(GangScheduler scheduler, const json::object& pod_group) {

@@ -20,6 +20,9 @@ kube::Resource resource_of(model::GangScheduler scheduler);
 // ownerReferences, as the dialect writes them.
 json::object render_pod_group(const model::Gang& gang, std::string_view name_space, const json::object& meta);
 
+// Whether an annotation of a job says where its gang goes, and so belongs on the PodGroup too.
+bool places_gang(std::string_view annotation);
+
 // A stored PodGroup. Only Volcano's phase gates pods; the other schedulers hold the pods
 // back themselves, so their groups count as admitted from the start. GangSeen::owned is
 // false when the group has no controller; whose it is otherwise is for the caller to say.

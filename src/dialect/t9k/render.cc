@@ -100,6 +100,12 @@ json::object render_service(const model::JobSpec& spec, model::ReplicaId id) {
 json::object render_gang(const model::JobSpec& spec) {
   CHECK(spec.gang.has_value());
   json::object meta{{"labels", kube::to_object(job_labels(spec))}};
+  if (const json::object* given = kube::object_at(*spec.source, {"metadata", "annotations"})) {
+    for (const auto& member : *given) {
+      if (!dialect::places_gang(kube::view(member.key()))) continue;
+      kube::ensure_object(meta, {"annotations"})[member.key()] = member.value();
+    }
+  }
   json::object owner = owner_of(spec);
   if (!owner.empty()) meta["ownerReferences"] = json::array{owner};
   return dialect::render_pod_group(*spec.gang, spec.name_space, meta);

@@ -173,6 +173,16 @@ TEST(T9kRender, TheGangAndItsMembers) {
   EXPECT_EQ(kube::label_of(pod, "scheduler.tensorstack.dev/role"), "ps");
 }
 
+TEST(T9kRender, WhereTheJobSaysItGoesIsSaidOnItsGroup) {
+  json::object manifest =
+      job(replica_spec("worker", 2), "  scheduler: {t9kScheduler: {queue: gpu, priority: 50}}\n");
+  EXPECT_EQ(kube::object_at(render_gang(lowered(manifest)), {"metadata", "annotations"}), nullptr);
+  kube::ensure_object(manifest, {"metadata"})["annotations"] =
+      from_yaml("{trainyard.dev/same-topology: rack, trainyard.dev/restart-scope: job, note: mine}");
+  EXPECT_EQ(*kube::object_at(render_gang(lowered(manifest)), {"metadata", "annotations"}),
+            from_yaml("{trainyard.dev/same-topology: rack}"));
+}
+
 TEST(T9kRender, ATensorBoardWithoutLogsShowsTheJobsClaims) {
   json::object object = job(replica_spec("worker", 1), "  tensorboardSpec: {image: tb}\n");
   json::object bare = render_tensorboard(lowered(object));

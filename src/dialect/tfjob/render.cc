@@ -113,8 +113,8 @@ json::object render_tf_gang(const model::JobSpec& spec) {
   if (const json::object* given = kube::object_at(*spec.source, {"metadata", "annotations"})) {
     for (const auto& member : *given) {
       std::string_view key(member.key().data(), member.key().size());
-      bool ours =
-          key.starts_with("trainyard.dev/") || key == "kubectl.kubernetes.io/last-applied-configuration";
+      bool ours = (key.starts_with("trainyard.dev/") && !places_gang(key)) ||
+                  key == "kubectl.kubernetes.io/last-applied-configuration";
       if (!ours) annotations[member.key()] = member.value();
     }
   }

@@ -249,11 +249,27 @@ TEST(Gang, AJobMayChooseForItself) {
   EXPECT_FALSE(lowered(off, {.gang_scheduler = "volcano"}).gang);
 }
 
+TEST(Gang, WhereTheJobSaysItGoesIsSaidOnItsGroup) {
+  for (std::string_view scheduler : {"volcano", "kube-batch", "coscheduler"}) {
+    json::object job = manifest(
+        "{tfReplicaSpecs: {Worker: {}}}",
+        "{name: t, annotations: {trainyard.dev/same-topology: rack, trainyard.dev/restart-scope: job}}");
+    model::JobSpec spec = lowered(job, {.gang_scheduler = std::string(scheduler)});
+    ASSERT_TRUE(spec.gang) << scheduler;
+    EXPECT_EQ(tfjob().render_gang(spec)["metadata"].at("annotations"),
+              json::value(from_json(R"({"trainyard.dev/same-topology":"rack"})")))
+        << scheduler;
+  }
+}
+
 TEST(Gang, WhereItIsForThoseWhoAskAPolicyAsks) {
   json::object asks = manifest(
       "{tfReplicaSpecs: {Worker: {}}, runPolicy: {schedulingPolicy: {minAvailable: 1}}}", "{name: t}");
   ASSERT_TRUE(lowered(asks, {.gang_scheduler = "asked"}).gang);
   EXPECT_EQ(lowered(asks, {.gang_scheduler = "asked"}).gang->scheduler, model::GangScheduler::kVolcano);
+  json::object says_where = manifest("{tfReplicaSpecs: {Worker: {}}}",
+                                     "{name: t, annotations: {trainyard.dev/prefer-same-topology: rack}}");
+  EXPECT_TRUE(lowered(says_where, {.gang_scheduler = "asked"}).gang) << "one rack for all is a gang";
   json::object does_not = manifest("{tfReplicaSpecs: {Worker: {}}}", "{name: t}");
   EXPECT_FALSE(lowered(does_not, {.gang_scheduler = "asked"}).gang);
 }

@@ -16,7 +16,13 @@ model::GangScheduler kind_of(std::string_view scheduler) {
 
 constexpr std::string_view kWhenAsked = "asked";
 
-bool has_scheduling_policy(const json::object& job) {
+// By a policy for its gang, or by saying where the gang goes.
+bool asks_for_gang(const json::object& job) {
+  if (const json::object* given = kube::object_at(job, {"metadata", "annotations"})) {
+    for (const auto& member : *given) {
+      if (places_gang(kube::view(member.key()))) return true;
+    }
+  }
   return kube::object_at(job, {"spec", "runPolicy", "schedulingPolicy"}) != nullptr ||
          kube::object_at(job, {"spec", "schedulingPolicy"}) != nullptr;
 }
@@ -36,7 +42,7 @@ std::string gang_scheduler_of(const json::object& job, const Settings& settings)
   std::string scheduler = wanted.empty() ? settings.gang_scheduler : std::string(wanted);
   if (same_but_for_case(scheduler, "none")) return "";
   // Where gangs are always at hand, those that ask for one get it: the others start as room appears.
-  if (same_but_for_case(scheduler, kWhenAsked)) return has_scheduling_policy(job) ? "volcano" : "";
+  if (same_but_for_case(scheduler, kWhenAsked)) return asks_for_gang(job) ? "volcano" : "";
   switch (kind_of(scheduler)) {
     case model::GangScheduler::kVolcano:
       return "volcano";
