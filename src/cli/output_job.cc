@@ -45,6 +45,9 @@ JobStatus t9k_status(const json::object& job) {
   JobStatus status{phase.empty() ? "Pending" : std::string(phase)};
   for (const kube::Condition& condition : kube::decode_conditions(job)) {
     if (condition.type == "ReplicaFailure" && condition.is_true()) status.why = condition.message;
+    // The phase has no word for it (decision 25).
+    bool again = condition.type == "Running" && condition.reason == "Restarting";
+    if (again && status.word == "Running") status.word = "Restarting";
   }
   return status;
 }
@@ -258,7 +261,9 @@ std::string describe_text(const JobSummary& summary, const std::vector<const jso
   field(out, "Started", when_text(summary.status.started, now));
   field(out, "Finished", when_text(summary.status.finished, now));
   if (summary.status.finished) field(out, "Took", took_text(summary.status, now));
-  field(out, "Restarts", fmt::format("{}", summary.view.restarts));
+  std::string free =
+      summary.view.disruptions == 0 ? "" : fmt::format(", and {} at no charge", summary.view.disruptions);
+  field(out, "Restarts", fmt::format("{}{}", summary.view.restarts, free));
   field(out, "Labels", pairs_text(kube::object_at(job, {"metadata", "labels"})));
   field(out, "Roles", roles_text(summary.view));
   for (const std::string& wait : waits) field(out, "Waits", wait);

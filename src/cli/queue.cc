@@ -39,6 +39,7 @@ Result<std::vector<QueueLine>> look(const Cluster& cluster) {
   for (const kube::Resource& kind : kGroupKinds) {
     if (Result<Done> done = gather(cluster, kind, documents.groups); !done.ok()) return done.error();
   }
+  if (Result<Done> done = gather(cluster, kube::kPods, documents.pods); !done.ok()) return done.error();
   if (Result<Done> done = gather(cluster, kube::kNodes, documents.nodes); !done.ok()) return done.error();
   return queue_lines(documents);
 }

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "cli/output_table.h"
+#include "kube/pod.h"
+#include "sched/gangs_from.h"
 
 namespace trainyard::cli {
 namespace {
@@ -30,7 +33,48 @@ std::string state_of(const QueueLine& line) {
   return line.queue.closed ? "Closed" : "Open";
 }
 
-GangLine gang_line(const kube::PodGroup& group) {
+// What the pods of a group do now.
+struct GroupPods {
+  int all = 0;
+  int ended = 0;
+  int on_nodes = 0;  // and stay there
+  int leaving = 0;
+  std::string told;  // why one of them has no node
+};
+using PodsByGroup = std::map<std::tuple<sched::GroupNaming, std::string, std::string>, GroupPods>;
+
+PodsByGroup pods_by_group(const std::vector<client::Object>& pods) {
+  PodsByGroup out;
+  sched::Shapes shapes;
+  for (const client::Object& object : pods) {
+    sched::PodSeen pod = sched::see_pod(*object, shapes);
+    if (pod.naming == sched::GroupNaming::kNone) continue;
+    GroupPods& group = out[{pod.naming, pod.ns, pod.group}];
+    bool stays = !pod.ended && !pod.leaving;
+    ++group.all;
+    group.ended += pod.ended;
+    group.leaving += pod.leaving && !pod.ended;
+    group.on_nodes += stays && !pod.node.empty();
+    if (stays && pod.node.empty() && group.told.empty())
+      group.told = kube::decode_pod(*object).scheduled.message;
+  }
+  return out;
+}
+
+sched::GroupNaming naming_of(const kube::PodGroup& group) {
+  if (group.group == kube::kT9kPodGroups.group) return sched::GroupNaming::kT9k;
+  if (group.group == kube::kCoschedulingPodGroups.group) return sched::GroupNaming::kCoscheduling;
+  return sched::GroupNaming::kAnnotation;
+}
+
+std::string waits_because(const kube::PodGroup& group, const GroupPods& pods) {
+  if (!pods.told.empty()) return pods.told;
+  if (pods.leaving > 0) return "its former pods are still stopping";
+  if (pods.all > 0) return "";
+  return group.phase == "Inqueue" ? "let in; its pods are not there yet" : "its pods are not there yet";
+}
+
+GangLine gang_line(const kube::PodGroup& group, const GroupPods& pods) {
   GangLine out{group, "Waiting", ""};
   bool scheduled = group.phase == "Running";
   std::optional<Time> newest;
@@ -46,12 +90,13 @@ GangLine gang_line(const kube::PodGroup& group) {
     }
   }
   bool done = group.phase == "Completed" || group.phase == "Finished" || group.phase == "Failed";
-  if (done) {
+  // A group that was scheduled once goes on to say so; its pods tell whether it runs now.
+  if (done || (scheduled && pods.all > 0 && pods.ended == pods.all)) {
     out.state = "Done";
-  } else if (scheduled) {
+  } else if (scheduled && pods.on_nodes > 0) {
     out.state = "Running";
-  } else if (out.reason.empty() && group.phase == "Inqueue") {
-    out.reason = "let in; its pods are not there yet";
+  } else if (out.reason.empty()) {
+    out.reason = waits_because(group, pods);
   }
   if (out.state != "Waiting") out.reason.clear();
   return out;
@@ -106,6 +151,7 @@ std::vector<QueueLine> queue_lines(const QueueDocuments& documents) {
     return std::tie(a.queue.name, a.queue.group, a.queue.ns) <
            std::tie(b.queue.name, b.queue.group, b.queue.ns);
   });
+  PodsByGroup pods = pods_by_group(documents.pods);
   for (const client::Object& object : documents.groups) {
     kube::PodGroup group = kube::decode_pod_group(*object);
     std::string wanted = group.queue.empty() ? std::string(kDefaultQueue) : group.queue;
@@ -117,7 +163,7 @@ std::vector<QueueLine> queue_lines(const QueueDocuments& documents) {
       if (place == nullptr || same_kind) place = &line;
     }
     if (place == nullptr) continue;
-    GangLine gang = gang_line(group);
+    GangLine gang = gang_line(group, pods[{naming_of(group), group.ns, group.name}]);
     place->running += gang.state == "Running";
     place->waiting += gang.state == "Waiting";
     place->gangs.push_back(std::move(gang));

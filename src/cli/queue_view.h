@@ -14,12 +14,13 @@ namespace trainyard::cli {
 struct QueueDocuments {
   std::vector<client::Object> queues;  // of Volcano and T9k
   std::vector<client::Object> groups;  // of all four kinds
+  std::vector<client::Object> pods;
   std::vector<client::Object> nodes;
 };
 
 struct GangLine {
   kube::PodGroup group;
-  std::string state;   // Running, Waiting, Done
+  std::string state;   // by its pods: Running, Waiting, Done
   std::string reason;  // why it waits
 };
 

@@ -134,7 +134,9 @@ std::string why_of(const model::JobState& state) {
     case model::CauseKind::kReplicaPermanent:
       return fmt::format("{} failed with exit code {}, which is not retried", who, cause.exit_code);
     case model::CauseKind::kReplicaDisrupted:
-      return fmt::format("{} was evicted or lost and must not start again", who);
+      if (state.finished()) return fmt::format("{} was evicted or lost and must not start again", who);
+      return fmt::format("{} was evicted or lost{}; it starts again", who,
+                         cause.detail.empty() ? "" : fmt::format(" ({})", cause.detail));
     case model::CauseKind::kBudgetSpent:
       if (who.empty()) return "no restart is left";
       // Of a container that was started again in its pod, the code is not told.
@@ -192,11 +194,19 @@ std::string_view word_of(const JobView& view) {
   return "";
 }
 
+// "2 restarts and 1 at no charge"; "" when there was none.
+std::string restarts_text(const JobView& view) {
+  auto counted = [](int count) { return fmt::format("{} restart{}", count, count == 1 ? "" : "s"); };
+  if (view.disruptions == 0) return view.restarts == 0 ? "" : counted(view.restarts);
+  if (view.restarts == 0) return counted(view.disruptions) + " at no charge";
+  return fmt::format("{} and {} at no charge", counted(view.restarts), view.disruptions);
+}
+
 std::string headline(const JobView& view, const Screen& screen, Time now) {
   std::string line =
       fmt::format("{}  {}", view.title, painted(word_of(view), color_of(word_of(view)), screen.color));
   if (view.started) line += "  " + format_duration(view.finished.value_or(now) - *view.started);
-  if (view.restarts > 0) line += fmt::format("  {} restart{}", view.restarts, view.restarts == 1 ? "" : "s");
+  if (std::string again = restarts_text(view); !again.empty()) line += "  " + again;
   if (view.progress)
     line +=
         fmt::format("  step {}  {} {:.4g}", view.progress->step, view.progress->name, view.progress->value);
@@ -243,7 +253,8 @@ JobView view_of(const dialect::Dialect& dialect, const dialect::Settings& settin
   view.result = state.result;
   if (state.result != model::ResultKind::kSucceeded) view.why = why_of(state);
   if (state.result && state.cause.index >= 0) view.exit_code = state.cause.exit_code;
-  view.restarts = state.restarts + state.disruptions;
+  view.restarts = state.restarts;
+  view.disruptions = state.disruptions;
   view.started = state.started_at ? state.started_at : kube::creation_time_of(job);
   view.finished = state.finished_at;
   auto newest = newest_pods(dialect, kube::uid_of(job), pods);
@@ -339,8 +350,7 @@ std::string stopped_words(const JobView& view, bool killed, Time now) {
 std::string ending_of(const JobView& view) {
   std::string text = fmt::format("{} {}", view.title, word_of(view));
   if (view.started && view.finished) text += " after " + format_duration(*view.finished - *view.started);
-  if (view.restarts > 0)
-    text += fmt::format(", with {} restart{}", view.restarts, view.restarts == 1 ? "" : "s");
+  if (std::string again = restarts_text(view); !again.empty()) text += ", with " + again;
   if (!view.why.empty()) text += ": " + view.why;
   return text + ".";
 }

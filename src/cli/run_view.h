@@ -44,7 +44,8 @@ struct JobView {
   std::optional<model::ResultKind> result;
   std::string why;               // what a person should know about the phase; "" when nothing
   std::optional<int> exit_code;  // of the replica that failed the job
-  int restarts = 0;
+  int restarts = 0;              // that the budget was charged for
+  int disruptions = 0;           // starts after an eviction or a loss, at no charge
   std::optional<Time> started;
   std::optional<Time> finished;
   std::vector<ReplicaRow> replicas;  // by role, then index

@@ -109,6 +109,36 @@ TEST(RunView, ChangesAreToldOnce) {
   EXPECT_TRUE(changes_between(after, after).empty());
 }
 
+// The job with a record of this state.
+json::object job_in(const model::JobState& state) {
+  json::object job = mnist_job();
+  dialect::LowerResult lowered = dialect_named("tfjob").lower(job, {});
+  kube::ensure_object(job, {"status"})[kube::jview(dialect::kRecord)] =
+      model::encode_state(std::get<model::JobSpec>(lowered), state);
+  return job;
+}
+
+TEST(RunView, WhatWasEvictedStartsAgainUnlessTheJobHasEnded) {
+  model::JobState state;
+  state.phase = model::Phase::kRestarting;
+  state.disruptions = 2;
+  state.cause = {
+      .kind = model::CauseKind::kReplicaDisrupted, .role = "worker", .index = 1, .detail = "Preempted"};
+  JobView seen = view(job_in(state), {});
+  EXPECT_EQ(seen.why, "worker-1 was evicted or lost (Preempted); it starts again");
+  EXPECT_EQ(seen.restarts, 0) << "nothing was charged";
+  EXPECT_EQ(seen.disruptions, 2);
+  EXPECT_EQ(ending_of(seen),
+            "TFJob mnist restarting, with 2 restarts at no charge: worker-1 was evicted or lost (Preempted); "
+            "it starts again.");
+  state.restarts = 1;
+  state.phase = model::Phase::kFinished;
+  state.result = model::ResultKind::kFailed;
+  EXPECT_EQ(ending_of(view(job_in(state), {})),
+            "TFJob mnist failed, with 1 restart and 2 at no charge: worker-1 was evicted or lost and must "
+            "not start again.");
+}
+
 TEST(RunView, TheEndingSaysWhy) {
   JobView seen;
   seen.title = "TFJob mnist";

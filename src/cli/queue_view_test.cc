@@ -1,0 +1,99 @@
+#include "cli/queue_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/testing.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+client::Object shared(std::string_view yaml) { return std::make_shared<const json::object>(parsed(yaml)); }
+
+// A T9k group that was scheduled once, which its status goes on to say.
+client::Object scheduled_group() {
+  return shared(R"(
+apiVersion: scheduler.tensorstack.dev/v1beta1
+kind: PodGroup
+metadata: {name: train, namespace: lab}
+spec: {minMember: 2, queue: default}
+status:
+  conditions:
+  - {type: SufficientGroupMember, status: "True", message: PodGroup has sufficient member pods}
+  - {type: GroupScheduled, status: "True", message: Resources have been allocated to PodGroup}
+)");
+}
+
+client::Object pod(int index, std::string_view node, std::string_view status, std::string_view meta = "") {
+  return shared(fmt::format(R"(
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train-{}
+  namespace: lab
+  labels: {{scheduler.tensorstack.dev/group-name: train}}
+  {}
+spec: {{nodeName: "{}", containers: [{{name: c, image: i}}]}}
+status: {}
+)",
+                            index, meta, node, status));
+}
+
+struct Row {
+  std::string what;
+  std::vector<client::Object> pods;
+  std::string state;
+  std::string reason;
+};
+
+TEST(QueueView, AGangIsWhatItsPodsDoNow) {
+  const std::string leaving = "deletionTimestamp: \"2026-01-01T00:00:00Z\"";
+  const std::string told =
+      "{phase: Pending, conditions: [{type: PodScheduled, status: \"False\", message: needs 2 x gpu}]}";
+  for (const Row& row : {
+           Row{"runs", {pod(0, "n", "{phase: Running}"), pod(1, "n", "{phase: Running}")}, "Running", ""},
+           Row{"one has ended",
+               {pod(0, "n", "{phase: Succeeded}"), pod(1, "n", "{phase: Running}")},
+               "Running",
+               ""},
+           Row{"all have ended",
+               {pod(0, "n", "{phase: Succeeded}"), pod(1, "n", "{phase: Failed}")},
+               "Done",
+               ""},
+           Row{"preempted, going",
+               {pod(0, "n", "{phase: Running}", leaving)},
+               "Waiting",
+               "its former pods are still stopping"},
+           Row{"preempted, gone", {}, "Waiting", "its pods are not there yet"},
+           Row{"preempted, made again", {pod(0, "", told), pod(1, "", "{}")}, "Waiting", "needs 2 x gpu"},
+       }) {
+    QueueDocuments documents;
+    documents.groups = {scheduled_group()};
+    documents.pods = row.pods;
+    std::vector<QueueLine> lines = queue_lines(documents);
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0].gangs.at(0).state, row.state) << row.what;
+    EXPECT_EQ(lines[0].gangs.at(0).reason, row.reason) << row.what;
+    EXPECT_EQ(lines[0].running, row.state == "Running") << row.what;
+    EXPECT_EQ(lines[0].waiting, row.state == "Waiting") << row.what;
+  }
+}
+
+TEST(QueueView, PodsOfAnotherNamespaceOrKindOfGroupAreOthers) {
+  QueueDocuments documents;
+  documents.groups = {scheduled_group()};
+  json::object other = *pod(0, "n", "{phase: Running}");
+  other["metadata"].as_object()["namespace"] = "elsewhere";
+  documents.pods = {
+      std::make_shared<const json::object>(other),
+      shared("{metadata: {name: p, namespace: lab, annotations: {scheduling.k8s.io/group-name: train}}, "
+             "spec: {nodeName: n}, status: {phase: Running}}")};
+  EXPECT_EQ(queue_lines(documents)[0].gangs.at(0).state, "Waiting");
+  EXPECT_THAT(queue_description(queue_lines(documents)[0], Time{0}),
+              HasSubstr("lab        train  Waiting  2"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli
