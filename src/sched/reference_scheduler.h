@@ -95,6 +95,13 @@ class Reference {
     for (const auto& [key, value] : rule.selector) {
       if (!node.labels.contains(key) || node.labels.at(key) != value) return false;
     }
+    bool demanded = rule.required.empty();
+    for (const NodeTerm& term : rule.required) demanded = demanded || hold_all(term.labels, node.labels);
+    bool reached = !rule.allowed;
+    for (const std::string& name : rule.allowed.value_or(std::vector<std::string>{})) {
+      reached = reached || name == node.name;
+    }
+    if (!demanded || !reached) return false;
     for (const Taint& taint : node.taints) {
       bool tolerated = false;
       for (const Toleration& one : rule.tolerations) tolerated = tolerated || one.key == taint.key;

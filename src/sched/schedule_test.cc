@@ -47,6 +47,14 @@ TEST(Schedule, AllOrNothing) {
   });
 }
 
+// A reservation is for the old one; what the other wants to be near is there now, and would not be on an
+// empty cluster.
+TEST(Schedule, WhatFitsNowIsNotTooLarge) {
+  EXPECT_EQ(outcome("node n0 cpu=2\nnode n1 cpu=4 zone=a\ngang y w@n1:cpu=1,app=y\n"
+                    "gang old age=900 w*3:cpu=2\ngang near age=10 w*1:cpu=2,near=y/zone"),
+            "wait old Resources; wait near BehindReserved; reserve old");
+}
+
 TEST(Schedule, Nodes) {
   expect({
       {"selector", "node n1 cpu=4\nnode n2 cpu=4 zone=a\ngang a worker*1:cpu=1,zone=a", "a/worker-0=n2"},
@@ -57,6 +65,16 @@ TEST(Schedule, Nodes) {
        "node n1 cpu=4 taint=gpu\nnode n2 cpu=4\ngang a worker*1:cpu=1\ngang b worker*1:cpu=4,tolerates=gpu",
        "a/worker-0=n2 b/worker-0=n1"},
       {"rather not", "node n1 cpu=4 rather-not=old\nnode n2 cpu=4\ngang a worker*1:cpu=1", "a/worker-0=n2"},
+      {"required affinity: one of the terms",
+       "node n1 cpu=4\nnode n2 cpu=4 zone=b\nnode n3 cpu=1 zone=d\n"
+       "gang a worker*2:cpu=3,needs=zone~a,needs=zone~b|d\ngang b worker*1:cpu=1,needs=zone~d",
+       "b/worker-0=n3; never a TooLarge"},
+      {"required affinity of no node", "node n1 cpu=4 zone=a\ngang a worker*1:cpu=1,needs=zone~b|c",
+       "never a NoNode"},
+      {"where its volume is", "node n1 cpu=4\nnode n2 cpu=4\nnode n3 cpu=4\ngang a worker*2:cpu=1,disk=n2|n3",
+       "a/worker-0=n2 a/worker-1=n2"},
+      {"a volume and room elsewhere", "node n1 cpu=4\nnode n2 cpu=1\ngang a worker*2:cpu=1,disk=n2",
+       "never a TooLarge"},
       {"wishes", "node n1 cpu=4\nnode n2 cpu=4 disk=ssd\ngang a worker*1:cpu=1,wishes=disk~ssd",
        "a/worker-0=n2"},
       {"volumes", "node n1 cpu=4\nnode n2 cpu=4\ngang a worker*1:cpu=1,disk=n2", "a/worker-0=n2"},

@@ -303,6 +303,9 @@ class World {
       } else if (key == "wishes") {
         std::vector<std::string> pair = split(value, '~');
         rule.preferred.push_back({10, {{equals(pair[0], pair[1])}, {}}});
+      } else if (key == "needs") {  // zone~a|b
+        std::vector<std::string> pair = split(value, '~');
+        rule.required.push_back({{{pair[0], kube::SelectorOp::kIn, split(pair[1], '|')}}, {}});
       } else if (key == "disk") {
         rule.allowed = split(value, '|');
       } else {

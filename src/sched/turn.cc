@@ -227,10 +227,7 @@ void Turns::maybe_reserve(int g, const Refusal& why) {
 
 Refusal Turns::explain(int g) {
   if (last_refusal_) return *last_refusal_;
-  if (pass_.needs_of(g).held == 0 && !fits_empty_cluster(g)) {
-    if (std::optional<Refusal> never = never_fits_a_node(pass_, g)) return *never;
-    return {WaitKind::kInfeasible, WaitCode::kTooLarge, too_large_text(pass_, g)};
-  }
+  // Asked first: what fits now may not fit on an empty cluster, where nothing is that it wants to be near.
   if (pass_.out.reservation) {
     pass_.state.use(kToBindShort);
     size_t mark = pass_.state.mark();
@@ -241,6 +238,10 @@ Refusal Turns::explain(int g) {
       return {WaitKind::kWaitFor, WaitCode::kBehindReserved,
               fmt::format("fits, but would delay {}, which has waited longer", pass_.out.reservation->gang)};
     }
+  }
+  if (pass_.needs_of(g).held == 0 && !fits_empty_cluster(g)) {
+    if (std::optional<Refusal> never = never_fits_a_node(pass_, g)) return *never;
+    return {WaitKind::kInfeasible, WaitCode::kTooLarge, too_large_text(pass_, g)};
   }
   bool in_detail = ++reasons_given_ <= kDetailedReasonsMax;
   return {WaitKind::kWaitFor, WaitCode::kResources, shortage_text(pass_, g, in_detail)};
