@@ -114,14 +114,38 @@ class Gangs(Yard):
     def test_a_higher_queue_takes_from_volcano_jobs(self):
         self.a_higher_queue_takes(self.volcano_job("low", "low"), self.volcano_job("high", "high"), "vcjob")
 
-    def t9k_job(self, name, queue, priority):
+    def t9k_job(self, name, queue, priority, restart="Never"):
         container = {"name": "tensorflow", "image": "example/none:1", "resources": GPU,
                      "command": ["/bin/sh", "-c", self.holding_script(name)]}
         return {"apiVersion": "batch.tensorstack.dev/v1beta1", "kind": "TensorFlowTrainingJob",
                 "metadata": {"name": name},
                 "spec": {"scheduler": {"t9kScheduler": {"queue": queue, "priority": priority}},
-                         "replicaSpecs": [{"type": "worker", "replicas": 2, "restartPolicy": "Never",
+                         "replicaSpecs": [{"type": "worker", "replicas": 2, "restartPolicy": restart,
                                            "template": {"spec": {"containers": [container]}}}]}}
+
+    def test_a_preempted_t9k_job_is_told_as_it_is(self):
+        self.queue("create", "low", "--weight", "1")
+        self.queue("create", "high", "--priority", "10")
+        self.submit(self.t9k_job("low", "low", 50, restart="OnFailure"))
+        self.wait_until("the lower gang", lambda: self.started("low") == 2)
+        self.wait_for("tft/low", "running")
+        self.submit(self.t9k_job("high", "high", 50))
+        self.wait_until("the higher gang", lambda: self.started("high") == 2)
+        self.wait_until("a reason in its queue",
+                        lambda: "needs 2 x nvidia.com/gpu" in self.queue("describe", "low"))
+        gang = next(line for line in self.queue("describe", "low").splitlines() if " low-" in line)
+        self.assertIn("Waiting", gang)
+        row = self.trainyard("get", "--data-dir", self.data, "tft")[1].splitlines()
+        low = next(line for line in row if line.startswith("low ")).split()
+        self.assertEqual(low[2:5], ["Restarting", "0/2", "0"])
+        told = self.described("tft/low")
+        self.assertIn("it starts again", told)
+        self.assertNotIn("must not", told)
+        status, _, err = self.trainyard("wait", "--data-dir", self.data, "tft/low", "--for", "running", "--timeout", "1s")
+        self.assertNotEqual(status, 0, err)
+        self.hold().write_text("")
+        for name in ("high", "low"):
+            self.wait_for(f"tft/{name}", "succeeded")
 
     def test_t9k_jobs_go_by_priority(self):
         queue = {"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "Queue",
