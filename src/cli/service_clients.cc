@@ -22,8 +22,8 @@ Result<ServiceClients> connect_service(const ServiceCommand& command, client::Ht
   if (!access.ok() && command.kubeconfig.empty() && !command.server.empty()) access = client::Access{};
   if (!access.ok()) return access.error();
   if (!command.server.empty()) {
-    access->server = command.server;
-    access->where = "--master";
+    access.value().server = command.server;
+    access.value().where = "--master";
   }
   ServiceClients clients;
   Result<std::unique_ptr<client::HttpClient>> made = client::HttpClient::make(*access, options);
