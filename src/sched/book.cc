@@ -126,6 +126,16 @@ std::optional<Refusal> Book::refuses(int q, const Amounts& what, Moment when) co
   return std::nullopt;
 }
 
+bool Book::within_guarantee(int q, const Amounts& wanted) const {
+  const Amounts& guarantee = queue(q).guarantee;
+  const Amounts& has = held(Moment::kSoon, q);
+  for (size_t r = 0; r < wanted.size(); ++r) {
+    int64_t most = amount_at(guarantee, static_cast<int>(r));
+    if (wanted[r] > 0 && most > 0 && has[r] + wanted[r] > most) return false;
+  }
+  return any_positive(guarantee);
+}
+
 bool Book::keeps(int q, const Amounts& what, const Amounts& at_least) const {
   for (size_t r = 0; r < what.size(); ++r) {
     if (what[r] <= 0) continue;

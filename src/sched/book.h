@@ -46,6 +46,8 @@ class Book {
   std::optional<Refusal> turns_away(int q, const std::string& ns, bool admitted) const;
   // Whether the queue may take that much more; a gang bound now must be welcome soon as well.
   std::optional<Refusal> refuses(int q, const Amounts& what, Moment when) const;
+  // Whether the queue, with that much more, holds no more than it is guaranteed, of what it is.
+  bool within_guarantee(int q, const Amounts& wanted) const;
   // Whether losing that much leaves the queue with what it is guaranteed.
   bool keeps(int q, const Amounts& what, const Amounts& at_least) const;
 

@@ -29,7 +29,18 @@ Order::Order(const Pass& pass) : pass_(pass) {
 bool Order::goes_before(const Line& a, const Line& b) const {
   if ((a.queue < 0) != (b.queue < 0)) return b.queue < 0;  // gangs without a queue only want an answer
   if (a.queue < 0) return false;
+  bool guaranteed = is_guaranteed(a);
+  if (guaranteed != is_guaranteed(b)) return guaranteed;
   return pass_.book.goes_before(a.queue, pass_.book.share(a.queue), b.queue, pass_.book.share(b.queue));
+}
+
+// A guarantee is an amount, not a place: a higher queue that chose first could take the one node that the
+// gang can have, and would have to give it back, again and again.
+bool Order::is_guaranteed(const Line& line) const {
+  int g = line.gangs.back();
+  bool may_take = pass_.policy.reclaim && pass_.gang(g).may_preempt && !pass_.needs_of(g).waiting.empty();
+  return may_take && any_positive(pass_.book.queue(line.queue).guarantee) &&
+         pass_.book.within_guarantee(line.queue, pass_.wanted_by(g));
 }
 
 std::optional<int> Order::next() {

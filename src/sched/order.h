@@ -1,6 +1,7 @@
 // Order: which gang is tried next. Pure over a Pass.
 //   1. gangs that hold nodes and are not whole: they keep first claim on their place
-//   2. by queue: priority, then the smaller dominant share, then the name; inside a queue by
+//   2. gangs that stay within what their queue is guaranteed, and may take it back from others
+//   3. by queue: priority, then the smaller dominant share, then the name; inside a queue by
 //      PriorityClass, then those that have waited longer than the policy allows, then job
 //      priority with age, time queued, id
 // Nobody goes before one that may preempt it: it would be placed only to be taken again.
@@ -26,6 +27,7 @@ class Order {
     std::vector<int> gangs;  // the next one last
   };
   bool goes_before(const Line& a, const Line& b) const;
+  bool is_guaranteed(const Line& line) const;
 
   const Pass& pass_;
   std::vector<int> first_;  // broken gangs, the next one last

@@ -116,6 +116,14 @@ Amounts Pass::requests_of(int g, const Spots& spots) const {
   return sum;
 }
 
+Amounts Pass::wanted_by(int g) const {
+  Amounts sum;
+  for (int m : needs_of(g).waiting) {
+    add(sum, tables.pod_class(gang(g).members[static_cast<size_t>(m)].pod_class).requests);
+  }
+  return sum;
+}
+
 void Pass::evict(int g, EvictionCause cause, const std::string& beneficiary) {
   evicted[static_cast<size_t>(g)] = true;
   for (const Member& member : gang(g).members) {

@@ -33,6 +33,7 @@ class Pass {
   bool is_in(int g, LevelMask level) const { return (present[static_cast<size_t>(g)] & level) != 0; }
 
   Amounts requests_of(int g, const Spots& spots) const;
+  Amounts wanted_by(int g) const;  // what all of its members that wait ask for
   void evict(int g, EvictionCause cause, const std::string& beneficiary);
   void wait(int g, WaitKind kind, WaitCode code, std::string text);
   void wake_at(Time time);

@@ -56,14 +56,13 @@ const std::vector<Amounts>& Preemption::parts() {
 }
 
 // Whether the queue, with that much more, holds no more than its part.
-bool Preemption::entitled(int q, const Amounts& wanted, bool by_guarantee) {
-  const Amounts& part = by_guarantee ? pass_.book.queue(q).guarantee : parts()[static_cast<size_t>(q)];
+bool Preemption::entitled(int q, const Amounts& wanted) {
+  const Amounts& part = parts()[static_cast<size_t>(q)];
   const Amounts& held = pass_.book.held(Moment::kSoon, q);
   for (size_t r = 0; r < wanted.size(); ++r) {
-    bool stated = !by_guarantee || amount_at(part, static_cast<int>(r)) > 0;
-    if (wanted[r] > 0 && stated && held[r] + wanted[r] > amount_at(part, static_cast<int>(r))) return false;
+    if (wanted[r] > 0 && held[r] + wanted[r] > amount_at(part, static_cast<int>(r))) return false;
   }
-  return !by_guarantee || any_positive(part);
+  return true;
 }
 
 bool Preemption::beyond_part(int q, const Amounts& losing) {
@@ -97,9 +96,9 @@ std::optional<EvictionCause> Preemption::right(int g, int victim, const Amounts&
   if (!theirs.preemptible || !pass_.book.keeps(from, losing, theirs.guarantee)) return std::nullopt;
   if (pass_.policy.preempt && mine.priority > theirs.priority) return EvictionCause::kPreempted;
   if (!pass_.policy.reclaim) return std::nullopt;
-  if (entitled(q, wanted, true)) return EvictionCause::kReclaimed;
+  if (pass_.book.within_guarantee(q, wanted)) return EvictionCause::kReclaimed;
   bool too_much = mine.priority == theirs.priority && beyond_part(from, losing);
-  return too_much && entitled(q, wanted, false) ? std::optional(EvictionCause::kReclaimed) : std::nullopt;
+  return too_much && entitled(q, wanted) ? std::optional(EvictionCause::kReclaimed) : std::nullopt;
 }
 
 Preemption::Victims Preemption::permitted(int g, const std::vector<int>& candidates, const Amounts& wanted) {
@@ -201,10 +200,7 @@ Amounts Preemption::may_take(int g, const Amounts& wanted) {
 }
 
 std::optional<std::vector<Victim>> Preemption::find(int g) {
-  Amounts wanted;
-  for (int m : pass_.needs_of(g).waiting) {
-    add(wanted, pass_.tables.pod_class(pass_.gang(g).members[static_cast<size_t>(m)].pod_class).requests);
-  }
+  Amounts wanted = pass_.wanted_by(g);
   std::vector<int> all = candidates(g, wanted);
   if (all.empty()) return std::nullopt;
   pass_.state.ensure(kSoon);

@@ -42,7 +42,7 @@ class Preemption {
   std::vector<int> candidates(int g, const Amounts& wanted);
   void large_first(std::vector<int>& candidates) const;
   std::optional<EvictionCause> right(int g, int victim, const Amounts& wanted);
-  bool entitled(int q, const Amounts& wanted, bool by_guarantee);
+  bool entitled(int q, const Amounts& wanted);
   // Whether the queue holds its part even without that, where there is not enough for all.
   bool beyond_part(int q, const Amounts& losing);
   const std::vector<Amounts>& parts();
