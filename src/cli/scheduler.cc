@@ -78,6 +78,7 @@ void SchedulerRun::make_scheduler() {
   options.front.schedulers = {command_.names.begin(), command_.names.end()};
   options.front.groups = groups_of(command_.names);
   options.front.default_queue = command_.default_queue;
+  options.waits_for_claims = true;
   options.policy.preempt = command_.preempt;
   options.policy.reclaim = command_.reclaim;
   options.policy.backfill = command_.backfill;

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -43,7 +44,7 @@ class Binder {
 
   void add(Bind bind) { waiting_.push_back(std::move(bind)); }
   // Those that were not sent yet are not to be.
-  void drop_waiting() { waiting_.clear(); }
+  std::deque<Bind> drop_waiting() { return std::exchange(waiting_, {}); }
 
   // Nothing waits and nothing is under way.
   bool idle() const { return waiting_.empty() && under_way_ == 0; }

@@ -147,13 +147,14 @@ bool Scheduler::step_once(Time now) {
   if (!leads_now && led_) {
     // Another may decide now: what we wanted will be old when it is our turn again.
     evictions_.clear();
-    binder_.drop_waiting();
+    drop_bindings();
   }
   led_ = leads_now;
+  if (!led_) place_anew(volume_waits_.give_up_all());
   if (!led_ || !view_.synced()) return false;
   // A clock that was set back must not hold anything up.
   if (not_before_ > now + kRetryLater + kPauseMax) not_before_ = now;
-  if (run_evictions(now) || run_bindings(now)) return true;
+  if (run_selects(now) || run_evictions(now) || run_bindings(now)) return true;
   if (!binder_.idle()) return false;
   return resolve_doubts(now) || run_pass(now) || run_statuses(now) || run_tells(now) || run_events(now);
 }
@@ -219,9 +220,14 @@ void Scheduler::settle_bindings(const Binder::Landed& landed, Time now) {
       view_.forget_assumed(bind.pod.uid);
     }
     // Nobody answers: what was decided will be old when somebody does.
-    if (is_out_of_reach(error.kind)) binder_.drop_waiting();
+    if (is_out_of_reach(error.kind)) drop_bindings();
   }
   if (binder_.idle()) tell_placed();
+}
+
+// Those whose volumes were waited for are assumed before they are sent.
+void Scheduler::drop_bindings() {
+  for (const Bind& bind : binder_.drop_waiting()) view_.forget_assumed(bind.pod.uid);
 }
 
 // Words come after deeds: an event for each pod would cost the server as much as its binding does.
@@ -260,6 +266,32 @@ bool Scheduler::resolve_doubts(Time now) {
   return false;
 }
 
+// ---- volumes that are made for the node ------------------------------------------------
+
+bool Scheduler::run_selects(Time now) {
+  std::optional<VolumeWaits::Select> next = volume_waits_.next_select();
+  if (!next) return false;
+  ++counts_.writes;
+  Result<client::Reply> done = fence_->send(select_node_request(next->claim, next->node));
+  if (!done.ok()) {
+    failed(done.error(), now);
+    place_anew(volume_waits_.give_up(next->gang));
+  }
+  return true;
+}
+
+void Scheduler::settle_volumes(Time now) {
+  view_.look_at_claims();
+  VolumeWaits::Outcome outcome = volume_waits_.look(view_, now);
+  for (Bind& bind : outcome.ready) binder_.add(std::move(bind));
+  place_anew(outcome.given_up);
+}
+
+void Scheduler::place_anew(const std::vector<std::string>& uids) {
+  for (const std::string& uid : uids) view_.forget_assumed(uid);
+  if (!uids.empty()) dirty_ = true;
+}
+
 // ---- the pass ----------------------------------------------------------------------
 
 bool Scheduler::run_pass(Time now) {
@@ -270,10 +302,11 @@ bool Scheduler::run_pass(Time now) {
   wake_.reset();
   ++counts_.passes;
   Time began = ports_.clock();
+  settle_volumes(now);
   sched::Documents documents = view_.documents();
   sched::Snapshot snapshot = sched::assemble(documents, view_.shapes(), options_.front);
   decide(snapshot, now);
-  order_writes();
+  order_writes(now);
   order_statuses(snapshot, documents.groups, now);
   order_tells(snapshot, now);
   counts_.last_pass = std::max(Duration{0}, ports_.clock() - began);
@@ -296,14 +329,23 @@ void Scheduler::decide(const sched::Snapshot& snapshot, Time now) {
       [](const sched::Waiting& waiting) { return waiting.kind == sched::WaitKind::kInfeasible; });
 }
 
-void Scheduler::order_writes() {
+void Scheduler::order_writes(Time now) {
   for (const sched::Eviction& eviction : decisions_.evictions) {
     if (const PodSight* pod = view_.find_pod(eviction.uid))
       evictions_.push_back({named(pod->seen), eviction});
   }
+  std::set<std::string> delayed = volume_waits_.delayed(decisions_.bindings, view_);
   for (const sched::Binding& binding : decisions_.bindings) {
-    if (const PodSight* pod = view_.find_pod(binding.uid)) binder_.add({named(pod->seen), binding.node});
+    const PodSight* pod = view_.find_pod(binding.uid);
+    if (pod == nullptr) continue;
+    if (delayed.contains(binding.gang)) {
+      view_.assume(binding.uid, binding.node);
+      volume_waits_.hold(binding.gang, {named(pod->seen), binding.node}, view_, now);
+    } else {
+      binder_.add({named(pod->seen), binding.node});
+    }
   }
+  if (std::optional<Time> next = volume_waits_.next_look()) wake_at(*next);
 }
 
 void Scheduler::wake_at(Time time) { wake_no_later(wake_, time); }
@@ -323,6 +365,7 @@ std::optional<Time> Scheduler::next_wake() const {
   if (lease_) wake_no_later(wake, lease_->next_ask());
   if (!led_ && lease_) return wake;
   if (!view_.synced()) return wake;
+  if (volume_waits_.has_selects()) return Time{0};
   bool busy =
       !evictions_.empty() || !binder_.idle() || !statuses_.empty() || !tells_.empty() || !events_.empty();
   if (busy) return Time{0};
@@ -418,6 +461,10 @@ void Scheduler::order_tells(const sched::Snapshot& snapshot, Time now) {
     order_tells_of(*gang->second, waiting, wait, now);
   }
   std::erase_if(waits_, [](const auto& entry) { return !entry.second.seen; });
+  for (auto& [name, reason] : volume_waits_.reasons()) {
+    const PodSight* pod = view_.find_pod(name.uid);
+    if (pod != nullptr && pod->told != reason) tells_.push_back({name, reason});
+  }
 }
 
 void Scheduler::order_tells_of(const sched::Gang& gang, const sched::Waiting& waiting, Wait& wait, Time now) {

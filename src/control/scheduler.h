@@ -29,6 +29,7 @@
 #include "control/scheduler_view.h"
 #include "control/scheduler_writes.h"
 #include "control/steps.h"
+#include "control/volume_waits.h"
 #include "sched/decisions.h"
 #include "sched/gangs_from.h"
 #include "sched/group_status.h"
@@ -38,6 +39,8 @@ namespace trainyard::control {
 struct SchedulerOptions {
   sched::FrontOptions front;
   sched::Policy policy;
+  // Whether claims have to be there and to be bound before a pod that mounts them is.
+  bool waits_for_claims = false;
   std::string component = "trainyard-scheduler";  // who tells events
   // Leader election; without it we always lead.
   bool elects_leader = false;
@@ -140,14 +143,18 @@ class Scheduler final : public Steps {
   bool run_evictions(Time now);
   bool run_bindings(Time now);
   void settle_bindings(const Binder::Landed& landed, Time now);
+  void drop_bindings();
   void tell_placed();
+  bool run_selects(Time now);
+  void settle_volumes(Time now);
+  void place_anew(const std::vector<std::string>& uids);
   bool run_pass(Time now);
   bool run_statuses(Time now);
   bool run_tells(Time now);
   bool run_events(Time now);
 
   void decide(const sched::Snapshot& snapshot, Time now);
-  void order_writes();
+  void order_writes(Time now);
   void order_statuses(const sched::Snapshot& snapshot, const std::vector<const sched::GroupSeen*>& groups,
                       Time now);
   void order_status(const kube::Resource& resource, const client::Object& seen, json::object status,
@@ -163,7 +170,8 @@ class Scheduler final : public Steps {
   SchedulerOptions options_;
   std::unique_ptr<Fence> fence_;
   // State; all of it can be lost.
-  SchedulerView view_;
+  SchedulerView view_{options_.waits_for_claims};
+  VolumeWaits volume_waits_;
   std::vector<client::Watcher> watchers_;
   std::optional<Lease> lease_;
   bool led_ = false;

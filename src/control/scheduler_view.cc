@@ -17,8 +17,7 @@ enum SchedulerStream {
   kFirstQueues = kFirstGroups + 4,  // two
   kPriorityClassesSeen = kFirstQueues + 2,
   kNamespacesSeen,
-  kClaimsSeen,
-  kVolumesSeen,
+  kFirstClaims,  // as ClaimsSeen has them
 };
 
 constexpr kube::Resource kGroupResources[] = {kube::kVolcanoPodGroups, kube::kKubeBatchPodGroups,
@@ -63,33 +62,6 @@ DocumentSight read_namespace(const json::object& object) {
   return {std::make_shared<const json::object>(json::object{{"metadata", std::move(meta)}})};
 }
 
-ClaimSight read_claim(const json::object& claim) {
-  return {fmt::format("{}/{}", kube::namespace_of(claim), kube::name_of(claim)),
-          std::string(kube::text_at(claim, {"spec", "volumeName"}))};
-}
-
-VolumeSight read_volume(const json::object& volume) {
-  VolumeSight out;
-  out.name = kube::name_of(volume);
-  const json::array* terms =
-      kube::array_at(volume, {"spec", "nodeAffinity", "required", "nodeSelectorTerms"});
-  if (terms == nullptr) return out;
-  for (const json::value& entry : *terms) {
-    const json::object* term = entry.if_object();
-    if (term == nullptr) continue;
-    out.terms.push_back({sched::decode_requirements(kube::array_at(*term, {"matchExpressions"})),
-                         sched::decode_requirements(kube::array_at(*term, {"matchFields"}))});
-  }
-  return out;
-}
-
-bool is_reachable(const VolumeSight& volume, const sched::Node& node) {
-  sched::Labels fields{{"metadata.name", node.name}};
-  return std::any_of(volume.terms.begin(), volume.terms.end(), [&](const sched::NodeTerm& term) {
-    return sched::hold_all(term.labels, node.labels) && sched::hold_all(term.fields, fields);
-  });
-}
-
 }  // namespace
 
 kube::Resource group_resource(std::string_view api_group) {
@@ -100,13 +72,12 @@ kube::Resource group_resource(std::string_view api_group) {
   return {};
 }
 
-SchedulerView::SchedulerView()
+SchedulerView::SchedulerView(bool waits_for_claims)
     : pods_([this](const client::Object& pod) { return read_pod(*pod, shapes_); }),
       nodes_([](const client::Object& node) { return sched::see_node(*node); }),
       priority_classes_([](const client::Object& object) { return DocumentSight{object}; }),
       namespaces_([](const client::Object& object) { return read_namespace(*object); }),
-      claims_([](const client::Object& object) { return read_claim(*object); }),
-      volumes_([](const client::Object& object) { return read_volume(*object); }) {
+      claims_(waits_for_claims) {
   streams_.push_back({kube::kPods, {}, ""});
   streams_.push_back({kube::kNodes, {}, ""});
   for (const kube::Resource& resource : kGroupResources) {
@@ -118,18 +89,18 @@ SchedulerView::SchedulerView()
     queues_.emplace_back(
         [resource](const client::Object& object) { return DocumentSight{with_kind(object, resource)}; });
   }
-  for (const kube::Resource& resource :
-       {kube::kPriorityClasses, kube::kNamespaces, kube::kPersistentVolumeClaims, kube::kPersistentVolumes}) {
+  for (const kube::Resource& resource : {kube::kPriorityClasses, kube::kNamespaces}) {
     streams_.push_back({resource, {}, ""});
   }
-  CHECK(streams_.size() == kVolumesSeen + 1);
+  CHECK(streams_.size() == kFirstClaims);
+  for (const kube::Resource& resource : claims_.resources()) streams_.push_back({resource, {}, ""});
 }
 
 bool SchedulerView::synced() const {
   auto is_synced = [](const auto& sights) { return sights.synced(); };
   return pods_.synced() && nodes_.synced() && std::all_of(groups_.begin(), groups_.end(), is_synced) &&
          std::all_of(queues_.begin(), queues_.end(), is_synced) && priority_classes_.synced() &&
-         namespaces_.synced() && claims_.synced() && volumes_.synced();
+         namespaces_.synced() && claims_.synced();
 }
 
 bool SchedulerView::is_own(const json::object& object) const {
@@ -167,7 +138,7 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
     });
   } else if (stream == kNodesSeen) {
     nodes_.apply(output, any_change);
-    volumes_changed_ = volumes_changed_ || news;
+    if (news) claims_.nodes_changed();
   } else if (stream < kFirstQueues) {
     groups_[static_cast<size_t>(stream - kFirstGroups)].apply(output, document_change);
   } else if (stream < kPriorityClassesSeen) {
@@ -176,38 +147,14 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
     priority_classes_.apply(output, any_change);
   } else if (stream == kNamespacesSeen) {
     namespaces_.apply(output, any_change);
-  } else if (stream == kClaimsSeen) {
-    claims_.apply(output, any_change);
-    volumes_changed_ = volumes_changed_ || news;
   } else {
-    CHECK(stream == kVolumesSeen);
-    volumes_.apply(output, any_change);
-    volumes_changed_ = volumes_changed_ || news;
+    news = claims_.take_in(stream - kFirstClaims, output);
   }
   return news;
 }
 
-void SchedulerView::find_claim_nodes() {
-  claim_nodes_.clear();
-  std::map<std::string, const VolumeSight*, std::less<>> bound;
-  for (const auto& [uid, sight] : volumes_.all()) {
-    if (!sight.value.terms.empty()) bound.emplace(sight.value.name, &sight.value);
-  }
-  if (bound.empty()) return;
-  for (const auto& [uid, sight] : claims_.all()) {
-    auto volume = bound.find(sight.value.volume);
-    if (volume == bound.end()) continue;
-    std::vector<std::string>& reachable = claim_nodes_[sight.value.key];
-    for (const auto& [node_uid, node] : nodes_.all()) {
-      if (is_reachable(*volume->second, node.value.node)) reachable.push_back(node.value.node.name);
-    }
-    std::sort(reachable.begin(), reachable.end());
-  }
-}
-
 sched::Documents SchedulerView::documents() {
-  if (volumes_changed_) find_claim_nodes();
-  volumes_changed_ = false;
+  look_at_claims();
   sched::Documents out;
   for (const auto& [uid, sight] : pods_.all()) out.pods.push_back(&sight.value.seen);
   for (const auto& [uid, sight] : nodes_.all()) out.nodes.push_back(&sight.value);
@@ -229,7 +176,8 @@ sched::Documents SchedulerView::documents() {
     out.priority_classes.push_back(sight.value.object.get());
   }
   for (const auto& [uid, sight] : namespaces_.all()) out.namespaces.push_back(sight.value.object.get());
-  out.claim_nodes = claim_nodes_;
+  out.claim_nodes = claims_.nodes();
+  out.claims = claims_.troubles();
   out.assumed = assumed_;
   return out;
 }

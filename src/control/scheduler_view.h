@@ -9,6 +9,7 @@
 
 #include "client/client.h"
 #include "client/watcher.h"
+#include "control/claims_seen.h"
 #include "control/sights.h"
 #include "sched/gangs_from.h"
 
@@ -32,24 +33,12 @@ struct DocumentSight {
   bool operator==(const DocumentSight&) const = default;
 };
 
-struct ClaimSight {
-  std::string key;     // "namespace/name"
-  std::string volume;  // "" while it is not bound
-  bool operator==(const ClaimSight&) const = default;
-};
-
-struct VolumeSight {
-  std::string name;
-  std::vector<sched::NodeTerm> terms;  // one of them holds; empty: reachable everywhere
-  bool operator==(const VolumeSight&) const = default;
-};
-
 // The resource of a PodGroup, by its API group. REQUIRES: one of the four.
 kube::Resource group_resource(std::string_view api_group);
 
 class SchedulerView {
  public:
-  SchedulerView();
+  explicit SchedulerView(bool waits_for_claims = false);
   SchedulerView(const SchedulerView&) = delete;
   SchedulerView& operator=(const SchedulerView&) = delete;
 
@@ -65,6 +54,10 @@ class SchedulerView {
   const std::vector<const GroupSight*>& groups() const { return groups_given_; }
   const std::vector<client::Object>& queues() const { return queues_given_; }
 
+  // Claims as they are now. `claims` stays true until the next take_in.
+  void look_at_claims() { claims_.refresh(nodes_.all()); }
+  const ClaimsSeen& claims() const { return claims_; }
+
   const PodSight* find_pod(std::string_view uid) const { return pods_.find(uid); }
   const std::map<std::string, std::string>& assumed() const { return assumed_; }
   void assume(const std::string& uid, const std::string& node) { assumed_[uid] = node; }
@@ -75,7 +68,6 @@ class SchedulerView {
  private:
   bool is_own(const json::object& object) const;
   bool can_matter(const PodSight* pod) const;
-  void find_claim_nodes();
 
   std::vector<client::Stream> streams_;
   sched::Shapes shapes_;
@@ -85,12 +77,9 @@ class SchedulerView {
   std::vector<Sights<DocumentSight>> queues_;
   Sights<DocumentSight> priority_classes_;
   Sights<DocumentSight> namespaces_;
-  Sights<ClaimSight> claims_;
-  Sights<VolumeSight> volumes_;
+  ClaimsSeen claims_;
   std::map<std::string, std::string> assumed_;  // pod uid -> node
   std::map<std::string, int64_t> own_versions_;
-  bool volumes_changed_ = true;
-  std::map<std::string, std::vector<std::string>> claim_nodes_;
   std::vector<const GroupSight*> groups_given_;
   std::vector<client::Object> queues_given_;
 };

@@ -44,6 +44,14 @@ kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& ev
                                  {"lastTransitionTime", format_rfc3339(now)}});
 }
 
+kube::Request select_node_request(const ClaimName& claim, std::string_view node) {
+  json::object meta = meta_with_uid(claim.uid);
+  meta["annotations"] = json::object{{kube::jview(kube::kSelectedNodeAnnotation), kube::jview(node)}};
+  json::object body{{"metadata", std::move(meta)}};
+  return kube::unheeded(kube::kPersistentVolumeClaims, claim.ns,
+                        kube::Patch{claim.name, kube::PatchKind::kMerge, std::move(body), false});
+}
+
 kube::Request evict_request(const PodName& pod) {
   kube::DeleteOptions options;
   options.uid = pod.uid;

@@ -21,9 +21,18 @@ struct PodName {
 };
 inline PodName named(const sched::PodSeen& pod) { return {pod.uid, pod.ns, pod.name}; }
 
+// Which claim is meant.
+struct ClaimName {
+  std::string uid;
+  std::string ns;
+  std::string name;
+};
+
 kube::Request bind_request(const PodName& pod, std::string_view node);
 // Says first that the pod goes because of its scheduler, so that nobody charges it for that.
 kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& eviction, Time now);
+// The claim's volume is to be made for this node.
+kube::Request select_node_request(const ClaimName& claim, std::string_view node);
 kube::Request evict_request(const PodName& pod);
 // The condition PodScheduled=False.
 kube::Request tell_pod_request(const PodName& pod, std::string_view message, Time now);

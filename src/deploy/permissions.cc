@@ -7,10 +7,13 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-const Words kWatched = {"get", "list", "watch"};
+const Words kFollowed = {"list", "watch"};
 const Words kKept = {"get", "list", "watch", "create", "update", "delete"};
 const Words kPodGroupApis = {"scheduling.volcano.sh", "scheduling.incubator.k8s.io", "scheduling.x-k8s.io",
                              "scheduler.tensorstack.dev"};
+// Volcano's have no status of their own.
+const Words kPodGroupStatusApis = {"scheduling.incubator.k8s.io", "scheduling.x-k8s.io",
+                                   "scheduler.tensorstack.dev"};
 const Words kQueueApis = {"scheduling.volcano.sh", "scheduler.tensorstack.dev"};
 
 std::vector<Permission> operator_permissions() {
@@ -110,27 +113,27 @@ std::vector<Permission> scheduler_permissions() {
        {"pods"},
        {"get", "list", "watch", "delete"},
        "what waits and what runs; lesser pods make room"},
-      {kProgram, Reach::kCluster, {""}, {"bindings", "pods/binding"}, {"create"}, "a pod gets its node"},
+      {kProgram, Reach::kCluster, {""}, {"bindings"}, {"create"}, "a pod gets its node"},
       {kProgram, Reach::kCluster, {""}, {"pods/status"}, {"patch"}, "why a pod waits"},
       {kProgram,
        Reach::kCluster,
        {""},
        {"nodes", "namespaces", "persistentvolumeclaims", "persistentvolumes"},
-       kWatched,
+       kFollowed,
        "where there is room, and for whom"},
-      {kProgram, Reach::kCluster, {"scheduling.k8s.io"}, {"priorityclasses"}, kWatched, "who goes first"},
       {kProgram,
        Reach::kCluster,
-       kPodGroupApis,
-       {"podgroups", "podgroups/status"},
-       {"get", "list", "watch", "patch"},
-       "gangs, and how they are doing"},
-      {kProgram,
-       Reach::kCluster,
-       kQueueApis,
-       {"queues", "queues/status"},
-       {"get", "list", "watch", "patch"},
-       "the lines that gangs wait in"},
+       {""},
+       {"persistentvolumeclaims"},
+       {"patch"},
+       "a volume that is made for its first pod is told the node"},
+      {kProgram, Reach::kCluster, {"storage.k8s.io"}, {"storageclasses"}, kFollowed, "which volumes are"},
+      {kProgram, Reach::kCluster, {"scheduling.k8s.io"}, {"priorityclasses"}, kFollowed, "who goes first"},
+      {kProgram, Reach::kCluster, kPodGroupApis, {"podgroups"}, kFollowed, "gangs"},
+      {kProgram, Reach::kCluster, {"scheduling.volcano.sh"}, {"podgroups"}, {"patch"}, "how they are doing"},
+      {kProgram, Reach::kCluster, kPodGroupStatusApis, {"podgroups/status"}, {"patch"}, "how they are doing"},
+      {kProgram, Reach::kCluster, kQueueApis, {"queues"}, kFollowed, "the lines that gangs wait in"},
+      {kProgram, Reach::kCluster, kQueueApis, {"queues/status"}, {"patch"}, "how long they are"},
       {kProgram,
        Reach::kCluster,
        {""},

@@ -16,6 +16,11 @@ inline constexpr Resource kBindings{"", "v1", "Binding", "bindings", true, false
 inline constexpr Resource kPriorityClasses{"scheduling.k8s.io", "v1",  "PriorityClass",
                                            "priorityclasses",   false, false};
 inline constexpr Resource kPersistentVolumes{"", "v1", "PersistentVolume", "persistentvolumes", false};
+inline constexpr Resource kStorageClasses{"storage.k8s.io", "v1",  "StorageClass",
+                                          "storageclasses", false, false};
+
+// On a claim whose class waits for the first consumer: the node for which its volume is to be made.
+inline constexpr std::string_view kSelectedNodeAnnotation = "volume.kubernetes.io/selected-node";
 
 // On a PodGroup, or on a job for its PodGroup: the node label of which all members must, or should
 // if possible, have one value.

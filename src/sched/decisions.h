@@ -67,6 +67,7 @@ enum class WaitCode {
   kOwnMembers,      // its own former pods are still leaving
   kExtraMembers,    // runs; members beyond its minimum wait
   kNotAdmitted,     // its pods are not made yet
+  kClaims,          // a claim that its pods mount is not there or has no volume
 };
 
 struct Waiting {

@@ -122,8 +122,10 @@ class Mixer {
     put(member.node);
   }
   void put(const Gang& gang) {
-    for (const std::string* text : {&gang.id, &gang.ns, &gang.name, &gang.queue, &gang.domain_key})
+    for (const std::string* text :
+         {&gang.id, &gang.ns, &gang.name, &gang.queue, &gang.domain_key, &gang.lacks_claim}) {
       put(*text);
+    }
     put(gang.min_member);
     put_all(gang.roles);
     put_all(gang.members);

@@ -55,6 +55,17 @@ std::optional<Member> member_of(const PodSeen& pod, const Documents& documents, 
   return out;
 }
 
+// What is wrong with a claim that the pod mounts, "" when nothing is.
+std::string claim_trouble(const PodSeen& pod, const Documents& documents, const Assembly& assembly) {
+  if (!documents.claims) return "";
+  for (const std::string& claim : assembly.shapes().at(pod.shape).claims) {
+    auto found = documents.claims->find(fmt::format("{}/{}", pod.ns, claim));
+    if (found == documents.claims->end()) return fmt::format("claim {} does not exist", claim);
+    if (!found->second.empty()) return found->second;
+  }
+  return "";
+}
+
 int role_index(Gang& gang, const std::string& name) {
   for (size_t i = 0; i < gang.roles.size(); ++i) {
     if (gang.roles[i].name == name) return static_cast<int>(i);
@@ -74,6 +85,9 @@ void add_members(Gang& gang, std::vector<const PodSeen*> pods, const Documents& 
     std::optional<Member> member = member_of(*pod, documents, assembly);
     if (!member) continue;
     member->role = role_index(gang, pod->role);
+    if (member->state == MemberState::kWaiting && gang.lacks_claim.empty()) {
+      gang.lacks_claim = claim_trouble(*pod, documents, assembly);
+    }
     if (assembly.shapes().at(pod->shape).spread) {
       gang.roles[static_cast<size_t>(member->role)].arrangement = Arrangement::kSpread;
     }

@@ -93,6 +93,9 @@ struct Documents {
   // Where volumes can be reached, "namespace/claim" -> names of nodes, sorted; claims that are
   // reachable everywhere are left out.
   std::map<std::string, std::vector<std::string>> claim_nodes;
+  // Claims that are there, "namespace/claim", and why a pod that mounts it cannot have a node yet, "" when it
+  // can. Not set: claims need neither be there nor be bound.
+  std::optional<std::map<std::string, std::string>> claims;
   // Bindings made that the pods seen do not show yet: uid -> node.
   std::map<std::string, std::string> assumed;
 };

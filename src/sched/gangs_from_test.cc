@@ -153,6 +153,28 @@ TEST(GangsFrom, GroupsOfTheFourGroups) {
   }
 }
 
+TEST(GangsFrom, APodWaitsForItsClaims) {
+  Yard yard;
+  yard.nodes = {object(R"({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8"}}})")};
+  yard.pods = {pod("w-0", "", R"({"containers": [], "volumes": [
+    {"name": "a", "persistentVolumeClaim": {"claimName": "data"}},
+    {"name": "b", "persistentVolumeClaim": {"claimName": "logs"}}]})")};
+  auto outcome = [&] {
+    Snapshot snapshot = yard.snapshot();
+    Decisions decisions = schedule(snapshot.cluster, snapshot.gangs, {}, kNow);
+    return decisions.waiting.empty() ? std::string("placed") : decisions.waiting[0].text;
+  };
+  EXPECT_EQ(outcome(), "placed") << "where claims are not looked after";
+  yard.extra.claims = {{"ns/data", ""}, {"other/logs", ""}};
+  EXPECT_EQ(outcome(), "claim logs does not exist");
+  yard.extra.claims = {{"ns/data", ""}, {"ns/logs", "claim logs has no volume yet"}};
+  EXPECT_EQ(outcome(), "claim logs has no volume yet");
+  yard.extra.claims = {{"ns/data", ""}, {"ns/logs", ""}};
+  EXPECT_EQ(outcome(), "placed");
+  yard.extra.claim_nodes = {{"ns/data", {"n"}}, {"ns/logs", {"m"}}};
+  EXPECT_NE(outcome(), "placed") << "no node reaches both";
+}
+
 TEST(GangsFrom, OneDomainForAll) {
   struct Case {
     std::string_view annotations, topology;

@@ -351,6 +351,8 @@ inline std::string_view name_of(WaitCode code) {
       return "ExtraMembers";
     case WaitCode::kNotAdmitted:
       return "NotAdmitted";
+    case WaitCode::kClaims:
+      return "Claims";
   }
   return "";
 }

@@ -53,6 +53,8 @@ bool Turns::cannot_start(int g) {
   } else if (!gang.group_exists) {
     pass_.wait(g, WaitKind::kWaitFor, WaitCode::kMembersMissing,
                fmt::format("its pods name PodGroup {}, which does not exist", gang.name));
+  } else if (!gang.lacks_claim.empty()) {
+    pass_.wait(g, WaitKind::kWaitFor, WaitCode::kClaims, gang.lacks_claim);
   } else if (q < 0) {
     pass_.wait(g, WaitKind::kInfeasible, WaitCode::kNoQueue,
                fmt::format("queue {} does not exist: create it, or name another", gang.queue));
@@ -325,6 +327,9 @@ void Turns::place_extras_of(int g) {
     if (!placed.contains(m)) left.push_back(m);
   }
   if (left.empty() || pass_.book.turns_away(q, gang.ns, true)) return;
+  if (!gang.lacks_claim.empty()) {
+    return pass_.wait(g, WaitKind::kWaitFor, WaitCode::kClaims, gang.lacks_claim);
+  }
   Spots added;
   while (!left.empty()) {
     size_t mark = pass_.state.mark();
