@@ -237,5 +237,53 @@ TEST(Scheduler, AHigherQueueTakesWholeGangs) {
   EXPECT_EQ(yard.bound("high"), 2);
 }
 
+TEST(Scheduler, OfTwoOneLeadsAndTheOtherTakesOver) {
+  SchedulerYard yard({.elects_leader = true, .identity = "one"});
+  yard.node("here", "4");
+  yard.pod("a", "1");
+  yard.work();
+  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_EQ(yard.node_of("a"), "here");
+
+  yard.change_over("two");
+  yard.pod("b", "1");
+  for (int second = 0; second < 14; ++second) {
+    yard.work();
+    EXPECT_FALSE(yard.scheduler().leads(yard.now)) << second;
+    EXPECT_EQ(yard.node_of("b"), "") << second;
+    yard.now = yard.now + seconds(1);
+  }
+  for (int second = 0; second < 6 && !yard.scheduler().leads(yard.now); ++second) {
+    yard.now = yard.now + seconds(1);
+    yard.work();
+  }
+  EXPECT_TRUE(yard.scheduler().leads(yard.now)) << "nobody renews the lease";
+  yard.work();
+  EXPECT_EQ(yard.node_of("b"), "here");
+
+  yard.change_over("one");
+  yard.pod("c", "1");
+  yard.work();
+  EXPECT_FALSE(yard.scheduler().leads(yard.now)) << "it stood still for longer than its lease";
+  EXPECT_EQ(yard.node_of("c"), "");
+}
+
+TEST(Scheduler, ALeaseThatIsHandedOverIsTakenAtOnce) {
+  SchedulerYard yard({.elects_leader = true, .identity = "one"});
+  yard.work();
+  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  yard.scheduler().hand_over(yard.now);
+  EXPECT_FALSE(yard.scheduler().leads(yard.now));
+  yard.change_over("two");
+  yard.node("here", "4");
+  yard.pod("a", "1");
+  for (int second = 0; second < 3; ++second) {
+    yard.work();
+    yard.now = yard.now + seconds(1);
+  }
+  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_EQ(yard.node_of("a"), "here");
+}
+
 }  // namespace
 }  // namespace trainyard::control

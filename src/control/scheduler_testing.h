@@ -28,6 +28,19 @@ class SchedulerYard {
     from_.clear();
   }
   Scheduler& scheduler() { return *scheduler_; }
+  // Another process has its turn, the one until now stands still: the first time, a new one.
+  void change_over(const std::string& identity) {
+    std::swap(scheduler_, idle_);
+    std::swap(from_, idle_from_);
+    options_.identity = identity;
+    if (scheduler_ == nullptr) start();
+  }
+  // What is to be done now, without waiting for anything.
+  void work() {
+    do {
+      carry();
+    } while (scheduler_->step(now));
+  }
 
   void carry() {
     for (const StreamRequest& wanted : scheduler_->requests(now)) {
@@ -164,6 +177,8 @@ class SchedulerYard {
   SchedulerOptions options_;
   std::unique_ptr<Scheduler> scheduler_;
   std::map<int, int64_t> from_;
+  std::unique_ptr<Scheduler> idle_;
+  std::map<int, int64_t> idle_from_;
 };
 
 }  // namespace trainyard::control::testing

@@ -20,6 +20,11 @@ PLURALS.update({
     "vc-queue": "/apis/scheduling.volcano.sh/v1beta1/queues",
     "priorityclass": "/apis/scheduling.k8s.io/v1/priorityclasses",
     "kb-podgroup": "/apis/scheduling.incubator.k8s.io/v1alpha1/{ns}podgroups",
+    "cs-podgroup": "/apis/scheduling.x-k8s.io/v1alpha1/{ns}podgroups",
+    "claim": "/api/v1/{ns}persistentvolumeclaims",
+    "volume": "/api/v1/persistentvolumes",
+    "storageclass": "/apis/storage.k8s.io/v1/storageclasses",
+    "priorityclass": "/apis/scheduling.k8s.io/v1/priorityclasses",
 })
 
 

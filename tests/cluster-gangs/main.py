@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from gangs import KUBE_BATCH_CRD, World, volcano_crds  # noqa: E402  (finds tests/cluster first)
 
 import cases  # noqa: E402, F401
+import rights_cases  # noqa: E402, F401
 import volcano_cases  # noqa: E402, F401
 from yard import Runner, Session, trainyard  # noqa: E402
 
@@ -22,7 +23,7 @@ def main():
             ",".join(one for one in each.split(",") if one not in ("node-lifecycle-controller", "taint-eviction-controller"))
             if "garbage-collector" in each else each for each in cluster.manager.arguments]
         cluster.start()
-        cluster.kubectl("apply", "-f", "-", stdin=trainyard("install"))
+        cluster.kubectl("apply", "-f", "-", stdin=trainyard("install", "--scheduler"))
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(KUBE_BATCH_CRD))
         for file in volcano_crds():
             cluster.kubectl("apply", "--server-side", "-f", str(file))

@@ -2,13 +2,13 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 
 from api import ApiError
 from cluster import ROOT, component
 from proxy import Proxy
+from rights import granted_to, used_in
 from yard import NAMESPACE, Failed, OperatorProcess, case, check, role, same, t9k, t9k_role, tfjob, trainyard, until
 
 PREFIX = "training.kubeflow.org/"
@@ -95,29 +95,6 @@ def chart(world):
         expect_same_objects(objects_of(world, done.stdout), wanted, setting or "defaults")
 
 
-def asked(path):
-    """group, resource and subresource of a request's path."""
-    path = path.split("?")[0]
-    match = re.match(r"^/(?:api/v1|apis/([^/]+)/[^/]+)(?:/namespaces/[^/]+)?/([^/]+)(?:/[^/]+(?:/([^/]+))?)?$", path)
-    if not match:
-        return None
-    group, resource, sub = match.groups()
-    return group or "", resource + ("/" + sub if sub else "")
-
-
-VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-
-
-def verb_of(method, path):
-    if method != "GET":
-        return VERBS[method]
-    if "watch=" in path:
-        return "watch"
-    plain = path.split("?")[0]
-    named = re.match(r"^/(?:api/v1|apis/[^/]+/[^/]+)(?:/namespaces/[^/]+)?/[^/]+/[^/]+", plain)
-    return "get" if named else "list"
-
-
 @case("install: the operator asks for nothing that its role does not grant", alone=True)
 def rights(world):
     proxy = Proxy(world.cluster)
@@ -138,18 +115,8 @@ def rights(world):
         one.stop()
         proxy.close()
     same(refused, [], "refused requests")
-    granted = {}
-    for kind, path in (("ClusterRole", "/apis/rbac.authorization.k8s.io/v1/clusterroles/trainyard-operator"), ("Role", f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}/roles/trainyard-operator-lease")):
-        for rule in world.api.request("GET", path)["rules"]:
-            for group in rule["apiGroups"]:
-                for resource in rule["resources"]:
-                    granted.setdefault((group, resource), set()).update(rule["verbs"])
-    used = set()
-    for method, path in proxy.log:
-        if asked(path):
-            used.add((*asked(path), verb_of(method, path)))
-    beyond = [each for each in used if each[2] not in granted.get(each[:2], set())]
-    same(beyond, [], "asked for and not granted")
+    granted = granted_to(world.api, "trainyard-operator", NAMESPACE)
+    same(sorted(used_in(proxy.log) - granted), [], "asked for and not granted")
 
 
 @case("install: jobs that another operator started are taken over, pods and all", alone=True)

@@ -261,16 +261,20 @@ class ServiceProcess:
         return self.process.child.pid
 
 
+def token_of(cluster, account):
+    """Of a service account that is installed, as its pods would have it."""
+    return cluster.api.request(
+        "POST",
+        f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token",
+        {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}},
+    )["status"]["token"]
+
+
 class OperatorProcess(ServiceProcess):
     """`trainyard operator` with the service account's token that it would have in the cluster."""
 
     def __init__(self, cluster, folder, name, flags=(), port=None, account="trainyard-operator"):
-        token = cluster.api.request(
-            "POST",
-            f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token",
-            {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}},
-        )["status"]["token"]
-        super().__init__(cluster, folder, "operator", name, token, flags, port)
+        super().__init__(cluster, folder, "operator", name, token_of(cluster, account), flags, port)
 
 
 class Runner:
