@@ -67,7 +67,9 @@ TEST(Heap, OnlyAScopeTakesFromIt) {
   inside.reset();
   HeapScope again;
   auto next = std::make_unique<std::array<char, 100>>();
-  if (is_served) EXPECT_EQ(next.get(), freed);
+  if (is_served) {
+    EXPECT_EQ(next.get(), freed);
+  }
 }
 
 TEST(Heap, AnotherThreadMayFree) {
