@@ -180,6 +180,7 @@ void Run::make_operator() {
   workers_ = std::make_unique<control::Workers>(command_.workers);
   control::EventQueueOptions event_options;
   event_options.combine = !command_.each_event;
+  event_options.busy = [this] { return workers_->busy(); };
   events_ = std::make_unique<control::EventQueue>(*clients_.work, wall_clock, event_options);
   control::OperatorPorts ports{*clients_.work, keys_for_secrets, wall_clock};
   ports.workers = workers_.get();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "kube/access.h"
 
@@ -13,22 +14,19 @@ using std::chrono::steady_clock;
 
 constexpr size_t kMessageMax = 1'000;  // the server takes 1,024 bytes
 constexpr int kTriesMax = 8;
+constexpr Duration kLookAgain{50};
 
 // What an Event needs to know of the job.
-json::object reference_to(const json::object& about) {
+std::string reference_to(const json::object& about) {
   json::object metadata;
   for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"}) {
     std::string_view text = kube::text_at(about, {"metadata", field});
     if (!text.empty()) metadata[kube::jview(field)] = kube::jview(text);
   }
-  return {{"apiVersion", kube::jview(kube::text_at(about, {"apiVersion"}))},
-          {"kind", kube::jview(kube::text_at(about, {"kind"}))},
-          {"metadata", std::move(metadata)}};
+  return json::serialize(json::object{{"apiVersion", kube::jview(kube::text_at(about, {"apiVersion"}))},
+                                      {"kind", kube::jview(kube::text_at(about, {"kind"}))},
+                                      {"metadata", std::move(metadata)}});
 }
-
-// Under which reason words join others that wait: services are deleted with their pods.
-constexpr std::string_view kPodsDeleted = "SuccessfulDeletePod";
-constexpr std::string_view kServicesDeleted = "SuccessfulDeleteService";
 
 bool may_pass(const Error& error) {
   return error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kUnknown;
@@ -36,7 +34,9 @@ bool may_pass(const Error& error) {
 
 }  // namespace
 
-std::string combined_message(const std::vector<std::string>& messages) {
+namespace {
+
+std::string combined(std::span<const std::string> messages, size_t most) {
   std::string_view first = messages.front();
   size_t shared = first.size();
   for (const std::string& message : messages) {
@@ -47,13 +47,23 @@ std::string combined_message(const std::vector<std::string>& messages) {
   size_t space = first.substr(0, shared).rfind(' ');
   size_t cut = space == std::string_view::npos ? 0 : space + 1;
   std::string text(first);
+  // A whole sentence, and what else there is to say.
+  if (cut == 0 && messages.size() > 1 && first.ends_with('.')) {
+    size_t left = most - std::min(most, text.size() + 1);
+    return fmt::format("{} {}", text, combined(messages.subspan(1), left));
+  }
   for (size_t i = 1; i < messages.size(); ++i) {
     std::string_view rest = std::string_view(messages[i]).substr(std::min(cut, messages[i].size()));
-    if (text.size() + rest.size() > kMessageMax)
-      return fmt::format("{} and {} more", text, messages.size() - i);
+    if (text.size() + rest.size() > most) return fmt::format("{} and {} more", text, messages.size() - i);
     text += fmt::format(", {}", rest);
   }
   return text;
+}
+
+}  // namespace
+
+std::string combined_message(const std::vector<std::string>& messages) {
+  return combined(messages, kMessageMax);
 }
 
 EventQueue::EventQueue(client::Client& client, Clock clock, EventQueueOptions options)
@@ -69,9 +79,11 @@ void EventQueue::tell(const json::object& about, std::string_view component, con
   };
   Kind kind = kind_for(text.reason);
   std::lock_guard lock(mutex_);
-  if (options_.combine && text.reason == kServicesDeleted) {
-    Kind with_pods = kind_for(kPodsDeleted);
-    if (waiting_.contains(with_pods)) kind = std::move(with_pods);
+  for (const std::string& reason : text.joins) {
+    Kind other = kind_for(reason);
+    if (!options_.combine || !waiting_.contains(other)) continue;
+    kind = std::move(other);
+    break;
   }
   ++counts_.told;
   if (waiting_words_ >= options_.waiting_max || stopping_) {
@@ -110,9 +122,7 @@ void EventQueue::run() {
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || !line_.empty(); });
     if (line_.empty()) return;
-    // The first of its kind waits a little for others; when all is to end, none does.
-    changed_.wait_until(lock, waiting_.at(line_.front()).since + options_.gather,
-                        [this] { return stopping_; });
+    ripen(lock);
     std::vector<Waiting> batch = take_ripe();
     int64_t words = 0;
     for (const Waiting& waiting : batch) words += static_cast<int64_t>(waiting.messages.size());
@@ -130,10 +140,22 @@ void EventQueue::run() {
   }
 }
 
+void EventQueue::ripen(std::unique_lock<std::mutex>& lock) {
+  steady_clock::time_point since = waiting_.at(line_.front()).since;
+  auto stops = [this] { return stopping_; };
+  changed_.wait_until(lock, since + options_.gather, stops);
+  auto may_wait = [&] {
+    return options_.busy && steady_clock::now() < since + options_.busy_max &&
+           waiting_words_ < options_.waiting_max / 2;
+  };
+  while (!stopping_ && may_wait() && options_.busy()) changed_.wait_for(lock, kLookAgain, stops);
+}
+
 std::vector<EventQueue::Waiting> EventQueue::take_ripe() {
+  size_t together = options_.busy && options_.busy() ? 1 : options_.together;
   std::vector<Waiting> batch;
   steady_clock::time_point ripe = steady_clock::now() - options_.gather;
-  while (!line_.empty() && batch.size() < options_.together) {
+  while (!line_.empty() && batch.size() < together) {
     auto found = waiting_.find(line_.front());
     if (!batch.empty() && !stopping_ && found->second.since > ripe) break;
     batch.push_back(std::move(found->second));
@@ -146,7 +168,7 @@ std::vector<EventQueue::Waiting> EventQueue::take_ripe() {
 EventQueue::Sent EventQueue::send(const std::vector<Waiting>& batch) {
   auto prepare = [this](const Waiting& waiting) {
     dialect::EventText text{waiting.warning, waiting.reason, combined_message(waiting.messages)};
-    return recorder_.prepare(waiting.about, waiting.component, text, waiting.now);
+    return recorder_.prepare(json::parse(waiting.about).as_object(), waiting.component, text, waiting.now);
   };
   Sent sent;
   Duration pause = options_.retry_first;

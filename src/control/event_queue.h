@@ -3,9 +3,9 @@
 //
 // What says the same about the same job becomes one Event with a count. What is alike (same
 // job, same reason) and waits at the same time becomes one Event that names them all, unless
-// each is asked for; so a job with many replicas costs a few Events, not hundreds. Services that
-// go when their pods do are named beside them. An Event that the server cannot take now is
-// tried again; the line is bounded, and what finds it full is counted as lost.
+// each is asked for; so a job with many replicas costs a few Events, not hundreds. Words that
+// may be told with others (EventText::joins) are added to those, if they wait. An Event that the server
+// cannot take now is tried again; the line is bounded, and what finds it full is counted as lost.
 #pragma once
 
 #include <condition_variable>
@@ -25,9 +25,12 @@ namespace trainyard::control {
 struct EventQueueOptions {
   bool combine = true;
   size_t waiting_max = 20'000;
-  // How many go out at a time: more cost less each, and take from the server what the work needs.
-  size_t together = 1;
+  size_t together = 8;     // how many go out at a time
   Duration gather{1'000};  // how long the first of its kind waits for others
+  // While it says so there is work that the server is needed for: Events wait for it to end, and when they
+  // have waited too long, or are too many, go one at a time. Asked on the sending thread; empty: never.
+  std::function<bool()> busy = nullptr;
+  Duration busy_max{10'000};
   Duration retry_first{500};
   Duration retry_max{15'000};
 };
@@ -58,7 +61,7 @@ class EventQueue final : public EventSink {
  private:
   // Words of one kind about one job that wait.
   struct Waiting {
-    json::object about;
+    std::string about;  // as text: thousands may wait
     std::string component;
     bool warning = false;
     std::string reason;
@@ -70,6 +73,8 @@ class EventQueue final : public EventSink {
   using Kind = std::string;
 
   void run();
+  // Until the first of the line has waited for others of its kind, and for what is more urgent.
+  void ripen(std::unique_lock<std::mutex>& lock);
   // The first of the line and those behind it that have waited long enough, as many as go together.
   std::vector<Waiting> take_ripe();
   // What the server has of a batch.

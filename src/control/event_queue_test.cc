@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 
 #include "kube/access.h"
@@ -78,16 +79,29 @@ EventQueueOptions quick() {
   return options;
 }
 
-TEST(EventQueue, ServicesGoWithTheirPods) {
+TEST(EventQueue, WhatGoesWithOthersIsToldWithThem) {
   Post post;
   EventQueue queue(
       post, [] { return kToldAt; }, quick());
-  queue.tell(job("a"), "us", {false, "SuccessfulDeletePod", "Deleted pod: a-0"}, kToldAt);
-  queue.tell(job("a"), "us", {false, "SuccessfulDeleteService", "Deleted service: a-0"}, kToldAt);
-  queue.tell(job("b"), "us", {false, "SuccessfulDeleteService", "Deleted service: b-0"}, kToldAt);
+  auto deleted = [&](std::string_view name, bool pod) {
+    const char* reason = pod ? "SuccessfulDeletePod" : "SuccessfulDeleteService";
+    std::vector<std::string> joins{"TFJobSucceeded"};
+    if (!pod) joins.emplace_back("SuccessfulDeletePod");
+    queue.tell(job(name), "us",
+               {false, reason, fmt::format("Deleted {}: {}-0", pod ? "pod" : "service", name), joins},
+               kToldAt);
+  };
+  queue.tell(job("d"), "us", {false, "ExitedWithCode", "Pod: ns.d-0 exited with code 0"}, kToldAt);
+  queue.tell(job("d"), "us", {false, "TFJobSucceeded", "TFJob ns/d successfully completed."}, kToldAt);
+  for (const char* name : {"a", "d"}) deleted(name, true);
+  for (const char* name : {"a", "b", "d"}) deleted(name, false);
   queue.stop(seconds(20));
-  EXPECT_EQ(post.lines(), (std::set<std::string>{"a SuccessfulDeletePod: Deleted pod: a-0, service: a-0",
-                                                 "b SuccessfulDeleteService: Deleted service: b-0"}));
+  EXPECT_EQ(post.lines(),
+            (std::set<std::string>{
+                "a SuccessfulDeletePod: Deleted pod: a-0, service: a-0",
+                "b SuccessfulDeleteService: Deleted service: b-0",
+                "d ExitedWithCode: Pod: ns.d-0 exited with code 0",
+                "d TFJobSucceeded: TFJob ns/d successfully completed. Deleted pod: d-0, service: d-0"}));
 }
 
 TEST(EventQueue, WhatIsAlikeGoesOutTogether) {
@@ -119,8 +133,9 @@ TEST(EventQueue, EachWhereEachIsAskedFor) {
   for (const char* pod : {"a-0", "a-1"}) {
     queue.tell(job("a"), "us", {false, "SuccessfulCreatePod", fmt::format("Created pod: {}", pod)}, kToldAt);
   }
+  queue.tell(job("a"), "us", {false, "Gone", "a-0", {"SuccessfulCreatePod"}}, kToldAt);
   queue.stop(seconds(20));
-  EXPECT_EQ(post.lines(), (std::set<std::string>{"a SuccessfulCreatePod: Created pod: a-0",
+  EXPECT_EQ(post.lines(), (std::set<std::string>{"a Gone: a-0", "a SuccessfulCreatePod: Created pod: a-0",
                                                  "a SuccessfulCreatePod: Created pod: a-1"}));
 }
 
@@ -133,6 +148,32 @@ TEST(EventQueue, WhatTheServerCannotTakeNowIsTriedAgain) {
   queue.stop(seconds(20));
   EXPECT_EQ(post.lines(), std::set<std::string>{"a Failed: why"});
   EXPECT_EQ(queue.counts().lost, 0);
+}
+
+TEST(EventQueue, WaitsWhileThereIsMoreUrgentWorkButNotForEver) {
+  Post post;
+  std::atomic<bool> busy = true;
+  EventQueueOptions options = quick();
+  options.gather = Duration{0};
+  options.busy = [&] { return busy.load(); };
+  options.busy_max = seconds(3'600);
+  EventQueue patient(
+      post, [] { return kToldAt; }, options);
+  patient.tell(job("a"), "us", {false, "Began", "now"}, kToldAt);
+  options.busy_max = Duration{0};
+  EventQueue hasty(
+      post, [] { return kToldAt; }, options);
+  hasty.tell(job("b"), "us", {false, "Began", "now"}, kToldAt);
+  while (hasty.counts().sent < 1) std::this_thread::yield();
+  EXPECT_EQ(post.lines(), std::set<std::string>{"b Began: now"});
+  busy = false;
+  while (patient.counts().sent < 1) std::this_thread::yield();
+  EXPECT_EQ(post.lines(), (std::set<std::string>{"a Began: now", "b Began: now"}));
+  // Nor when all is to end.
+  busy = true;
+  patient.tell(job("c"), "us", {false, "Began", "now"}, kToldAt);
+  patient.stop(seconds(20));
+  EXPECT_EQ(patient.counts().lost, 0);
 }
 
 TEST(EventQueue, AnExpiredEventIsToldAnew) {
@@ -206,6 +247,8 @@ TEST(EventQueue, CombinedMessages) {
            {{"Pod: n.a-0 exited with code 0", "Pod: n.a-1 exited with code 0"},
             "Pod: n.a-0 exited with code 0, n.a-1 exited with code 0"},
            {{"one", "two"}, "one, two"},
+           {{"It is done.", "Deleted pod: a", "Deleted pod: b", "Deleted service: a"},
+            "It is done. Deleted pod: a, pod: b, service: a"},
        }) {
     EXPECT_EQ(combined_message(row.messages), row.combined);
   }
@@ -214,6 +257,8 @@ TEST(EventQueue, CombinedMessages) {
   std::string combined = combined_message(many);
   EXPECT_LE(combined.size(), 1024u);
   EXPECT_TRUE(combined.ends_with(" more")) << combined;
+  many.insert(many.begin(), "All of it is done.");
+  EXPECT_LE(combined_message(many).size(), 1024u);
 }
 
 }  // namespace

@@ -24,6 +24,11 @@ void Workers::stop() {
   }
 }
 
+bool Workers::busy() {
+  std::lock_guard lock(mutex_);
+  return usual_.free == 0;
+}
+
 void Workers::put(Line& line, std::function<void()> work) {
   {
     std::lock_guard lock(mutex_);
@@ -36,8 +41,10 @@ void Workers::put(Line& line, std::function<void()> work) {
 void Workers::serve(Line& line) {
   std::unique_lock lock(mutex_);
   while (true) {
+    ++line.free;
     line.changed.wait(lock, [&] { return stopping_ || !line.work.empty(); });
     if (line.work.empty()) return;
+    --line.free;
     std::function<void()> work = std::move(line.work.front());
     line.work.pop_front();
     lock.unlock();

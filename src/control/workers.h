@@ -24,6 +24,8 @@ class Workers {
   int threads() const { return static_cast<int>(threads_.size()) - 1; }
   void run(std::function<void()> work) { put(usual_, std::move(work)); }
   void run_urgent(std::function<void()> work) { put(urgent_, std::move(work)); }
+  // Whether none of them is free, the one for what is urgent aside.
+  bool busy();
   // Finishes what was given, then ends. Idempotent; nothing may be given afterwards.
   void stop();
 
@@ -31,6 +33,7 @@ class Workers {
   struct Line {
     std::deque<std::function<void()>> work;
     std::condition_variable changed;
+    int free = 0;  // threads that wait for work
   };
   void put(Line& line, std::function<void()> work);
   void serve(Line& line);

@@ -25,7 +25,9 @@ TEST(Workers, WhatIsUrgentDoesNotWaitForTheOthers) {
   std::promise<void> renewed;
   workers.run_urgent([&] { renewed.set_value(); });
   EXPECT_EQ(renewed.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  while (!workers.busy()) std::this_thread::yield();
   let_go.set_value();
+  while (workers.busy()) std::this_thread::yield();
   EXPECT_EQ(workers.threads(), 1);
 }
 

@@ -73,6 +73,8 @@ struct EventText {
   bool warning = false;
   std::string reason;
   std::string message;
+  // Reasons, the best first, in whose Event these words may be told when it is told at about the same time.
+  std::vector<std::string> joins = {};
 
   bool operator==(const EventText&) const = default;
 };

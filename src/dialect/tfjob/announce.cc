@@ -9,11 +9,19 @@ namespace {
 
 using model::NoteKind;
 
+constexpr const char* kSucceeded = "TFJobSucceeded";
+constexpr const char* kPodsDeleted = "SuccessfulDeletePod";
+
 EventText normal(std::string_view reason, std::string message) {
   return {false, std::string(reason), std::move(message)};
 }
 EventText warning(std::string_view reason, std::string message) {
   return {true, std::string(reason), std::move(message)};
+}
+
+// What goes because the job has succeeded is named where that is told; services with their pods otherwise.
+EventText removed(std::string_view reason, std::string message, std::vector<std::string> joins) {
+  return {false, std::string(reason), std::move(message), std::move(joins)};
 }
 
 std::string pod_of(const model::JobSpec& spec, const model::Note& note) {
@@ -43,7 +51,7 @@ std::optional<EventText> announce_tfjob(const model::JobSpec& spec, const model:
     case NoteKind::kJobRestarting:
       return warning("TFJobRestarting", restarting_text(spec, note.cause));
     case NoteKind::kJobSucceeded:
-      return normal("TFJobSucceeded", succeeded_text(spec));
+      return normal(kSucceeded, succeeded_text(spec));
     case NoteKind::kJobFailed:
     case NoteKind::kJobTerminated:
       return job_failed(spec, note);
@@ -63,7 +71,7 @@ std::optional<EventText> announce_tfjob(const model::JobSpec& spec, const model:
     case NoteKind::kPodCreateFailed:
       return failed_write("FailedCreatePod", "creating", note);
     case NoteKind::kPodDeleted:
-      return normal("SuccessfulDeletePod", fmt::format("Deleted pod: {}", note.object));
+      return removed(kPodsDeleted, fmt::format("Deleted pod: {}", note.object), {kSucceeded});
     case NoteKind::kPodDeleteFailed:
       return failed_write("FailedDeletePod", "deleting", note);
     case NoteKind::kServiceCreated:
@@ -71,7 +79,8 @@ std::optional<EventText> announce_tfjob(const model::JobSpec& spec, const model:
     case NoteKind::kServiceCreateFailed:
       return failed_write("FailedCreateService", "creating", note);
     case NoteKind::kServiceDeleted:
-      return normal("SuccessfulDeleteService", fmt::format("Deleted service: {}", note.object));
+      return removed("SuccessfulDeleteService", fmt::format("Deleted service: {}", note.object),
+                     {kSucceeded, kPodsDeleted});
     case NoteKind::kServiceDeleteFailed:
       return failed_write("FailedDeleteService", "deleting", note);
     case NoteKind::kGangFailed:

@@ -263,6 +263,7 @@ struct EventCase {
   bool warning;
   std::string reason;
   std::string message;
+  std::vector<std::string> joins = {};
 };
 
 TEST(Announce, Words) {
@@ -280,7 +281,8 @@ TEST(Announce, Words) {
       {{.kind = NoteKind::kPodDeleted, .object = "train-ps-0"},
        false,
        "SuccessfulDeletePod",
-       "Deleted pod: train-ps-0"},
+       "Deleted pod: train-ps-0",
+       {"TFJobSucceeded"}},
       {{.kind = NoteKind::kPodDeleteFailed, .text = "no"}, true, "FailedDeletePod", "Error deleting: no"},
       {{.kind = NoteKind::kServiceCreated, .object = "s"},
        false,
@@ -293,7 +295,8 @@ TEST(Announce, Words) {
       {{.kind = NoteKind::kServiceDeleted, .object = "s"},
        false,
        "SuccessfulDeleteService",
-       "Deleted service: s"},
+       "Deleted service: s",
+       {"TFJobSucceeded", "SuccessfulDeletePod"}},
       {{.kind = NoteKind::kServiceDeleteFailed, .text = "no"},
        true,
        "FailedDeleteService",
@@ -326,7 +329,7 @@ TEST(Announce, Words) {
        "TFJob failed validation because spec: x"},
   };
   for (const EventCase& one : cases) {
-    EXPECT_EQ(tfjob().announce(spec, one.note), (EventText{one.warning, one.reason, one.message}));
+    EXPECT_EQ(tfjob().announce(spec, one.note), (EventText{one.warning, one.reason, one.message, one.joins}));
   }
   for (NoteKind silent : {NoteKind::kJobCreated, NoteKind::kJobRunning, NoteKind::kJobInitialized}) {
     EXPECT_EQ(tfjob().announce(spec, {.kind = silent}), std::nullopt);
