@@ -29,6 +29,7 @@ constexpr Duration kGather{50};
 constexpr Duration kGatherBusy{2'000};
 constexpr Duration kLookEvery{60'000};
 constexpr Duration kEventsPatience{5'000};
+constexpr int kLargeBytes = 128 * 1024;
 
 std::string environment_value(const char* name) {
   const char* value = std::getenv(name);
@@ -269,7 +270,9 @@ std::optional<int> Run::serve() {
 
 int run_operator(const OperatorCommand& command, const Console& console) {
   // Workers come and go through small objects: an arena for each would keep what they free.
-  ::mallopt(M_ARENA_MAX, 2);
+  ::mallopt(M_ARENA_MAX, 1);
+  // What a list is read into is given back at once, however often there was one.
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   while (true) {
     if (std::optional<int> code = Run(command, console).serve()) return *code;
   }

@@ -21,29 +21,31 @@ bool is_ended_pod(const json::object& object) {
 }  // namespace
 
 std::vector<Changed> Cache::apply(const Output& output, Time now) {
-  auto as_list = [](std::optional<Changed> changed) {
-    return changed ? std::vector<Changed>{*changed} : std::vector<Changed>{};
+  std::vector<Changed> all;
+  apply(output, now, [&](const Changed& changed) { all.push_back(changed); });
+  return all;
+}
+
+void Cache::apply(const Output& output, Time now, const Tell& tell) {
+  auto tell_if = [&](const std::optional<Changed>& changed) {
+    if (changed) tell(*changed);
   };
-  return std::visit(Match{
-                        [&](const Init&) {
-                          incoming_.emplace();
-                          return std::vector<Changed>{};
-                        },
-                        [&](const Apply& apply) {
-                          if (incoming_) {
-                            incoming_->insert_or_assign(key_of(*apply.object), Packed(apply.object, form_));
-                            return std::vector<Changed>{};
-                          }
-                          return as_list(put(apply.object, now));
-                        },
-                        [&](const Delete& gone) { return as_list(drop(gone.object, now)); },
-                        [&](const InitDone& done) { return swap_in(done.revision, now); },
-                        [&](const Seen& seen) {
-                          revision_ = std::max(revision_, seen.revision);
-                          return std::vector<Changed>{};
-                        },
-                    },
-                    output);
+  std::visit(Match{
+                 [&](const Init&) { incoming_.emplace(); },
+                 [&](const Apply& apply) {
+                   if (!incoming_) return tell_if(put(apply.object, now));
+                   incoming_->insert_or_assign(key_of(*apply.object), pack(apply.object));
+                 },
+                 [&](const Delete& gone) { tell_if(drop(gone.object, now)); },
+                 [&](const InitDone& done) { swap_in(done.revision, now, tell); },
+                 [&](const Seen& seen) { revision_ = std::max(revision_, seen.revision); },
+             },
+             output);
+}
+
+Packed Cache::pack(const Object& object) {
+  size_t beside = incoming_ ? incoming_->size() : objects_.size();
+  return {object, form_, beside < kAlikeMin ? nullptr : &patterns_};
 }
 
 std::optional<Changed> Cache::put(const Object& object, Time now) {
@@ -55,7 +57,7 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   // One that we do not have and that is not new was deleted since.
   if (found == objects_.end() ? !is_new : found->second.version() >= version) return std::nullopt;
   if (found == objects_.end()) {
-    found = objects_.emplace(std::move(key), Packed(object, form_)).first;
+    found = objects_.emplace(std::move(key), pack(object)).first;
     set_owner(found->first, "", kube::controller_uid_of(*object));
     return Changed{nullptr, object};
   }
@@ -68,7 +70,7 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   bool changed_hands = !is_another && old_owner != owner;
   if (is_another || changed_hands) bury(before, now);
   if (changed_hands) miss(before);
-  found->second = Packed(object, form_);
+  found->second = pack(object);
   set_owner(found->first, old_owner, owner);
   return Changed{std::move(before), object};
 }
@@ -88,19 +90,24 @@ std::optional<Changed> Cache::drop(const Object& last, Time now) {
   return Changed{last, nullptr};
 }
 
-std::vector<Changed> Cache::swap_in(int64_t revision, Time now) {
+void Cache::swap_in(int64_t revision, Time now, const Tell& tell) {
   CHECK(incoming_.has_value());
   std::map<ObjectKey, Packed> fresh = std::move(*incoming_);
   incoming_.reset();
-  std::vector<Changed> changed;
   // A list that is older than what we have seen would take us back in time.
-  if (revision != 0 && revision < revision_) return changed;
+  if (revision != 0 && revision < revision_) return;
   revision_ = std::max(revision_, revision);
   synced_ = true;
   ++lists_;
   std::map<ObjectKey, Packed> old = std::exchange(objects_, std::move(fresh));
   by_owner_.clear();
-  std::vector<Changed> news;
+  for (const auto& [key, packed] : old) {
+    if (objects_.contains(key)) continue;
+    Object last = packed.object();
+    bury(last, now);
+    miss(last);
+    tell({std::move(last), nullptr});
+  }
   for (const auto& [key, packed] : objects_) {
     Object object = packed.object();
     set_owner(key, "", kube::controller_uid_of(*object));
@@ -108,17 +115,8 @@ std::vector<Changed> Cache::swap_in(int64_t revision, Time now) {
     Object last = before == old.end() ? nullptr : before->second.object();
     if (last != nullptr && kube::uid_of(*last) != kube::uid_of(*object)) bury(last, now);
     bool same = last != nullptr && before->second.version() == packed.version();
-    if (!same) news.push_back({std::move(last), std::move(object)});
+    if (!same) tell({std::move(last), std::move(object)});
   }
-  for (const auto& [key, packed] : old) {
-    if (objects_.contains(key)) continue;
-    Object last = packed.object();
-    bury(last, now);
-    miss(last);
-    changed.push_back({std::move(last), nullptr});
-  }
-  changed.insert(changed.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
-  return changed;
 }
 
 void Cache::set_owner(const ObjectKey& key, std::string_view before, std::string_view after) {

@@ -51,6 +51,8 @@ struct Tombstone {
   Time seen;
 };
 
+// Among fewer objects than this each lies for itself: patterns of them would take more than they save.
+inline constexpr size_t kAlikeMin = 32;
 inline constexpr size_t kTombstonesMax = 100'000;
 
 class Cache {
@@ -61,7 +63,11 @@ class Cache {
   Cache(Cache&&) = default;
   Cache& operator=(Cache&&) = default;
 
-  // What changed for a reader; nothing between Init and InitDone.
+  // What changed for a reader, one after the other, what is gone first; nothing between Init and
+  // InitDone. REQUIRES: whoever is told changes nothing here and asks for contains() and all() at most.
+  using Tell = std::function<void(const Changed&)>;
+  void apply(const Output& output, Time now, const Tell& tell);
+  // All of it at once: after a list as many documents as there are objects.
   std::vector<Changed> apply(const Output& output, Time now);
 
   bool contains(std::string_view ns, std::string_view name) const;
@@ -97,14 +103,16 @@ class Cache {
   bool has_remains() const { return tombstone_count_ > 0 || !vanished_.empty(); }
 
  private:
+  Packed pack(const Object& object);
   std::optional<Changed> put(const Object& object, Time now);
   std::optional<Changed> drop(const Object& last, Time now);
-  std::vector<Changed> swap_in(int64_t revision, Time now);
+  void swap_in(int64_t revision, Time now, const Tell& tell);
   void set_owner(const ObjectKey& key, std::string_view before, std::string_view after);
   void bury(const Object& last, Time now);
   void miss(const Object& last);
 
   Form form_ = Form::kDocument;
+  Patterns patterns_;
   std::map<ObjectKey, Packed> objects_;
   std::map<std::string, std::vector<const ObjectKey*>, std::less<>> by_owner_;  // keys of objects_, in order
   std::map<std::string, std::map<std::string, Tombstone>, std::less<>> tombstones_;  // owner uid, pod uid

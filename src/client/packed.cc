@@ -5,22 +5,35 @@
 
 namespace trainyard::client {
 
-Packed::Packed(const Object& object, Form form) : version_(kube::version_of(*object)), held_(object) {
+namespace {
+
+Object parsed(const std::string& text) {
+  return std::make_shared<const json::object>(std::move(json::parse(text).as_object()));
+}
+
+}  // namespace
+
+Packed::Packed(const Object& object, Form form, Patterns* patterns)
+    : version_(kube::version_of(*object)), held_(object) {
   if (form == Form::kDocument) return;
-  // A copy has no room to spare; what serialize() returns has as much as it has text.
   const std::string text = json::serialize(*object);
-  held_ = std::string(text.begin(), text.end());
+  std::optional<Alike> alike;
+  if (patterns != nullptr) alike = patterns->shorten(text);
+  if (alike) {
+    held_ = std::move(*alike);
+  } else {
+    // A copy has no room to spare; what serialize() returns has as much as it has text.
+    held_ = std::string(text.begin(), text.end());
+  }
 }
 
 Object Packed::object() const {
-  return std::visit(
-      Match{
-          [](const Object& whole) { return whole; },
-          [](const std::string& text) -> Object {
-            return std::make_shared<const json::object>(std::move(json::parse(text).as_object()));
-          },
-      },
-      held_);
+  return std::visit(Match{
+                        [](const Object& whole) { return whole; },
+                        [](const std::string& text) { return parsed(text); },
+                        [](const Alike& alike) { return parsed(alike.text()); },
+                    },
+                    held_);
 }
 
 }  // namespace trainyard::client

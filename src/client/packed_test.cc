@@ -21,6 +21,17 @@ TEST(PackedTest, TextGivesTheSameDocumentBack) {
   EXPECT_EQ(*packed.object(), *packable());
 }
 
+TEST(PackedTest, AmongOthersItGivesTheSameDocumentBack) {
+  Patterns patterns;
+  json::object other = *packable();
+  other["metadata"].as_object()["name"] = "another";
+  for (const json::object& document : {*packable(), other, *packable()}) {
+    Packed packed(std::make_shared<const json::object>(document), Form::kText, &patterns);
+    EXPECT_EQ(packed.version(), 7);
+    EXPECT_EQ(*packed.object(), document);
+  }
+}
+
 TEST(PackedTest, DocumentIsSharedNotCopied) {
   Object whole = packable();
   Packed packed(whole, Form::kDocument);

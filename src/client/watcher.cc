@@ -20,7 +20,7 @@ std::optional<kube::Request> Watcher::ask(Time now) {
   state_ = State::kListing;
   kube::List list;
   list.labels = stream_.labels;
-  list.limit = kListPageMax;
+  list.limit = stream_.page_max;
   list.continue_token = continue_token_;
   return kube::Request{stream_.resource, stream_.ns, std::move(list)};
 }

@@ -49,6 +49,8 @@ struct Seen {
 };
 using Output = std::variant<Init, Apply, Delete, InitDone, Seen>;
 
+inline constexpr int64_t kListPageMax = 500;
+
 // What is followed.
 struct Stream {
   kube::Resource resource;
@@ -56,6 +58,8 @@ struct Stream {
   std::string ns;                                  // "" for all
   Object (*keep)(const Object& object) = nullptr;  // what of an object is given out; null: all
   Form form = Form::kDocument;                     // how a cache of it holds objects
+  // Of a page all documents are in memory at once, as the server tells them.
+  int64_t page_max = kListPageMax;
 };
 
 inline constexpr Duration kRetryFirst{500};
@@ -63,7 +67,6 @@ inline constexpr Duration kRetryMax{30'000};
 // For a resource that the server does not know; longer each time, up to the second.
 inline constexpr Duration kAbsentRetry{60'000};
 inline constexpr Duration kAbsentRetryMax{300'000};
-inline constexpr int64_t kListPageMax = 500;
 
 class Watcher {
  public:

@@ -8,7 +8,7 @@ namespace {
 // How much is done before incoming events are looked at again, and how many of them may wait meanwhile: each
 // is a whole document.
 constexpr int kStepsPerTurn = 32;
-constexpr size_t kWaitingMax = 512;
+constexpr size_t kWaitingMax = 64;
 // The longest sleep: a clock that was set back is noticed within it.
 constexpr Duration kSleepMax{30'000};
 

@@ -141,13 +141,12 @@ void Operator::note_stream(int stream) {
 }
 
 void Operator::take_in(int stream, const std::vector<client::Output>& outputs, Time now) {
-  for (const client::Output& output : outputs) {
-    for (const Changed& changed : view_.caches[stream].apply(output, now)) {
-      for (const Object& object : {changed.before, changed.after}) {
-        if (object != nullptr) wake_jobs_of(stream, *object, now + gathering(view_.place_of(stream)));
-      }
+  auto look = [&](const Changed& changed) {
+    for (const Object& object : {changed.before, changed.after}) {
+      if (object != nullptr) wake_jobs_of(stream, *object, now + gathering(view_.place_of(stream)));
     }
-  }
+  };
+  for (const client::Output& output : outputs) view_.caches[stream].apply(output, now, look);
 }
 
 void Operator::wake(int dialect, std::string_view ns, std::string_view name, Time now) {

@@ -8,12 +8,19 @@ namespace trainyard::control {
 
 namespace {
 
+Recorder::Words words_of(std::string_view uid, std::string_view component, const dialect::EventText& text) {
+  std::string all = fmt::format("{}|{}|{}|{}|{}", uid, component, text.warning ? "Warning" : "Normal",
+                                text.reason, text.message);
+  uint64_t first = fnv1a(all);
+  return {first, fnv1a(all, ~first)};
+}
+
 // Names in the order of what they tell, as a list is sorted by name: the time, the turn
 // within it, and a little of the words, which tells apart what two recorders say at once.
-std::string event_name(std::string_view object, std::string_view words, uint64_t turn, Time now) {
+std::string event_name(std::string_view object, const Recorder::Words& words, uint64_t turn, Time now) {
   constexpr size_t kObjectNameMax = 230;
   return fmt::format("{}.{:011x}{:03x}{:02x}", object.substr(0, kObjectNameMax),
-                     static_cast<uint64_t>(now.ms), turn % 0x1000, fnv1a(words) % 0x100);
+                     static_cast<uint64_t>(now.ms), turn % 0x1000, words.first % 0x100);
 }
 
 }  // namespace
@@ -28,19 +35,17 @@ void Recorder::tell(client::Client& client, const json::object& about, std::stri
 
 Recorder::Telling Recorder::prepare(const json::object& about, std::string_view component,
                                     const dialect::EventText& text, Time now) {
-  Words words{std::string(kube::uid_of(about)), text.warning, text.reason, text.message,
-              std::string(component)};
+  Words words = words_of(kube::uid_of(about), component, text);
   std::string ns(kube::namespace_of(about));
   if (auto found = told_.find(words); found != told_.end()) {
     const Told& told = found->second;
     json::object body{{"count", told.count + 1}, {"lastTimestamp", format_rfc3339(now)}};
     kube::Patch patch{told.name, kube::PatchKind::kMerge, std::move(body)};
-    return {kube::unheeded(kube::kEvents, ns, std::move(patch)), std::move(words), told.name, true,
-            told.turn};
+    return {kube::unheeded(kube::kEvents, ns, std::move(patch)), words, told.name, true, told.turn};
   }
   uint64_t turn = turns_++;
   kube::NewEvent event;
-  event.name = event_name(kube::name_of(about), std::get<0>(words) + text.reason + text.message, turn, now);
+  event.name = event_name(kube::name_of(about), words, turn, now);
   event.ns = ns;
   event.involved = kube::involved_object(about);
   event.type = text.warning ? kube::EventType::kWarning : kube::EventType::kNormal;
@@ -49,8 +54,8 @@ Recorder::Telling Recorder::prepare(const json::object& about, std::string_view 
   event.component = component;
   event.first = now;
   event.last = now;
-  return {kube::unheeded(kube::kEvents, ns, kube::Create{kube::event(event)}), std::move(words), event.name,
-          false, turn};
+  return {kube::unheeded(kube::kEvents, ns, kube::Create{kube::event(event)}), words, event.name, false,
+          turn};
 }
 
 bool Recorder::answer(const Telling& telling, const Result<client::Reply>& reply) {
@@ -64,9 +69,9 @@ bool Recorder::answer(const Telling& telling, const Result<client::Reply>& reply
   }
   if (!reply.ok()) return true;
   if (found != told_.end()) forget(found);
-  if (told_.size() >= kEventsRememberedMax) forget(told_.find(*oldest_.begin()->second));
-  auto added = told_.emplace(telling.words, Told{telling.name, 1, telling.turn}).first;
-  oldest_.emplace(telling.turn, &added->first);
+  if (told_.size() >= kEventsRememberedMax) forget(told_.find(oldest_.begin()->second));
+  told_.emplace(telling.words, Told{telling.name, 1, telling.turn});
+  oldest_.emplace(telling.turn, telling.words);
   return true;
 }
 

@@ -5,9 +5,10 @@
 // fails what it tells about. Who sends several at once, or tries again, has prepare() and answer().
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "base/time.h"
 #include "client/client.h"
@@ -23,8 +24,8 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // uid, type, reason, message, component
-  using Words = std::tuple<std::string, bool, std::string, std::string, std::string>;
+  // Stands for what is said, about whom and by whom: two hashes of it, as thousands are remembered.
+  using Words = std::pair<uint64_t, uint64_t>;
   // One Event to be sent, and what is remembered once the server has it.
   struct Telling {
     kube::Request request;
@@ -52,7 +53,7 @@ class Recorder {
   void forget(std::map<Words, Told>::iterator told);
 
   std::map<Words, Told> told_;
-  std::map<uint64_t, const Words*> oldest_;  // by turn; the keys of told_
+  std::map<uint64_t, Words> oldest_;  // by turn
   uint64_t turns_ = 0;
 };
 

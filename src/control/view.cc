@@ -17,12 +17,16 @@ constexpr std::array kCompanionKinds = {CompanionKind::kService, CompanionKind::
 constexpr std::array kGangSchedulers = {GangScheduler::kVolcano, GangScheduler::kKubeBatch,
                                         GangScheduler::kCoscheduling, GangScheduler::kT9k};
 
+constexpr int64_t kSmallPage = 100;
+
 int add_stream(View& view, const kube::Resource& resource, std::string_view selector,
                client::Object (*keep)(const client::Object&) = nullptr,
                client::Form form = client::Form::kDocument) {
   Result<kube::LabelSelector> labels = kube::LabelSelector::parse(selector);
   CHECK(labels.ok());
-  view.streams.push_back({resource, *labels, "", keep, form});
+  // Who keeps little of what is told also has little of it in memory at once.
+  int64_t page = form == client::Form::kText ? kSmallPage : client::kListPageMax;
+  view.streams.push_back({resource, *labels, "", keep, form, page});
   return static_cast<int>(view.streams.size()) - 1;
 }
 
