@@ -30,15 +30,17 @@ bool names_its_kind(const json::object& body) {
   return !kube::text_at(body, {"apiVersion"}).empty() && !kube::text_at(body, {"kind"}).empty();
 }
 
-// Strict refuses what the kind does not have, Warn (and nothing said) tells of it; what is
-// neither refused nor of a kind that keeps it is dropped.
+// A value of a type that its field does not have is refused. Strict refuses what the kind does not
+// have, Warn (and nothing said) tells of it; what is neither refused nor of a kind that keeps it
+// is dropped.
 std::optional<Status> check_fields(const CallRef& call, json::object& body, std::vector<std::string> problems,
                                    const std::string& validation) {
+  auto [unknown, refusal] = field_problems(*call->api, body);
+  if (refusal) return refusal;
   if (validation == "Ignore") {
-    drop_unknown_fields(*call->api, body);
+    if (!unknown.empty()) drop_unknown_fields(*call->api, body);
     return std::nullopt;
   }
-  std::vector<std::string> unknown = unknown_fields(*call->api, body);
   problems.insert(problems.end(), unknown.begin(), unknown.end());
   if (problems.empty()) return std::nullopt;
   if (validation == "Strict") return strict_decoding_error(*call->api, problems);
@@ -301,12 +303,16 @@ void Objects::patch(const CallRef& call, bool status) {
     auto wrong = fit_to_path(call->api->resource, call->path.ns, call->path.name, body.patch.get_object());
     if (wrong) return refuse(call, *wrong);
   }
+  if (body.kind == kube::PatchKind::kStrategic) {
+    auto wrong = field_problems(*call->api, body.patch.get_object()).refusal;
+    if (wrong) return refuse(call, strict_patch_error(*wrong));
+  }
   if (apply || body.kind == kube::PatchKind::kMerge) {
     // Nobody can manage a field that a schema does not have, so no apply may name one.
     bool strict = apply && (call->api->schema != nullptr || call->api->built_in);
     auto wrong = check_fields(call, body.patch.get_object(), std::move(body.duplicates),
                               strict ? "Strict" : options->field_validation);
-    if (wrong) return refuse(call, apply ? *wrong : strict_patch_error(*wrong));
+    if (wrong) return refuse(call, apply || wrong->code != 400 ? *wrong : strict_patch_error(*wrong));
   }
   kube::Patch verb{call->path.name, body.kind, stored_patch(*call->api, body.kind, std::move(body.patch)),
                    status};

@@ -66,6 +66,34 @@ type TFJob kind kubeflow.org/v1beta1 | An older version of TFJob with the fields
 package org.kubeflow.v1alpha2
 type TFJob kind kubeflow.org/v1alpha2 | An older version of TFJob with the fields of v1.
 - < org.kubeflow.v1.TFJob
+package org.kubeflow.v1alpha1
+type TFJob | The oldest form of a TFJob. It is read from files; no server has it.
+- apiVersion string | Group and version of the object.
+- kind string | Kind of the object.
+- metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
+- spec TFJobSpec | The replicas and the rules they run by.
+- status raw | How the job is doing; written by the system.
+type TFJobSpec | The replicas of a training job and the rules they run by.
+- < org.kubeflow.v1.TFJobSpec
+- RuntimeId string | Part of the names of pods, given by the system.
+- replicaSpecs []TFReplicaSpec | The replicas, one entry for each role.
+- tensorboard raw | The TensorBoard that shows the training.
+- tfImage string | Image of the parameter servers that have no template.
+- terminationPolicy TerminationPolicy | Whose end is the end of the job.
+- schedulerName string | Name of the scheduler.
+- cleanupPodPolicy string | Which pods are deleted when the job is finished: All, Running or None.
+type TFReplicaSpec | The replicas of one role.
+- replicas int32 | How many replicas there are; 1 when it is not given.
+- restartPolicy string | Always, OnFailure, Never or ExitCode.
+- template PodTemplateSpec | The pod of a replica; its main container is named tensorflow.
+- tfPort int32 | Port that the replicas listen on.
+- tfReplicaType string | MASTER, PS or WORKER.
+- IsDefaultPS bool | Whether the parameter servers run the standard program.
+type TerminationPolicy | Whose end is the end of the job.
+- chief ChiefSpec | The replica that decides.
+type ChiefSpec | The replica that decides.
+- replicaName string | Its role.
+- replicaIndex int32 | Its index.
 
 package dev.tensorstack.batch.v1beta1
 type TensorFlowTrainingJob kind batch.tensorstack.dev/v1beta1 | A TensorFlow training job of the T9k platform.

@@ -5,9 +5,12 @@
 #include <set>
 
 #include "kube/access.h"
+#include "kube/meta.h"
 #include "kube/structural.h"
 #include "server/field_path.h"
+#include "server/misfits.h"
 #include "server/schema.h"
+#include "server/validate_values.h"
 
 namespace trainyard::server {
 namespace {
@@ -27,27 +30,14 @@ bool is_open(const json::object& schema) {
          (additional != nullptr && additional->is_bool() && additional->get_bool());
 }
 
-// Walks a document along its schema and notes what has no place in it.
+std::string unknown_field(std::string_view path) { return fmt::format("unknown field \"{}\"", path); }
+
+// Walks a document along the schema of its CRD and notes what has no place in it.
 class Finder {
  public:
   std::vector<std::string> take() { return std::move(problems_); }
 
-  void check(const json::object& object, const SchemaType& type, const std::string& path, int depth) {
-    if (depth > kFieldDepthMax) return;
-    for (const json::key_value_pair& member : object) {
-      std::string_view key = kube::view(member.key());
-      if (type.is_kind() && (key == "apiVersion" || key == "kind")) continue;
-      const SchemaField* field = type.field(key);
-      if (field != nullptr) {
-        check_field(member.value(), *field, path_below(path, key), depth);
-      } else if (!type.open) {
-        note(path_below(path, key));
-      }
-    }
-  }
-
-  // By a CRD's own schema.
-  void check_custom(const json::object& object, const json::object& schema) {
+  void check(const json::object& object, const json::object& schema) {
     check_members(object, schema, "", true, 0);
   }
 
@@ -67,29 +57,7 @@ class Finder {
   }
 
   void note(const std::string& path) {
-    if (problems_.size() < kFieldProblemsMax) problems_.push_back(fmt::format("unknown field \"{}\"", path));
-  }
-
-  void check_field(const json::value& value, const SchemaField& field, const std::string& path, int depth) {
-    if (field.scalar != ScalarType::kMessage) return;
-    switch (field.many) {
-      case Many::kOne:
-        if (value.is_object()) check(value.get_object(), *field.message, path, depth + 1);
-        return;
-      case Many::kList:
-        for (size_t i = 0; value.is_array() && i < value.get_array().size(); ++i) {
-          const json::object* each = value.get_array()[i].if_object();
-          if (each != nullptr) check(*each, *field.message, fmt::format("{}[{}]", path, i), depth + 1);
-        }
-        return;
-      case Many::kMap:
-        if (!value.is_object()) return;
-        for (const json::key_value_pair& each : value.get_object()) {
-          if (!each.value().is_object()) continue;
-          check(each.value().get_object(), *field.message, path_below(path, kube::view(each.key())),
-                depth + 1);
-        }
-    }
+    if (problems_.size() < kFieldProblemsMax) problems_.push_back(unknown_field(path));
   }
 
   void check_members(const json::object& object, const json::object& schema, const std::string& path,
@@ -101,7 +69,9 @@ class Finder {
       if (whole && names_object(key)) {
         const SchemaType* meta = schema_named(kObjectMeta);
         if (key == "metadata" && member.value().is_object() && meta != nullptr) {
-          check(member.value().get_object(), *meta, member_path, depth + 1);
+          for (const Misfit& misfit : misfits(*meta, member.value().get_object())) {
+            if (misfit.is_unknown()) note(path_below(member_path, misfit.path));
+          }
         }
         continue;
       }
@@ -277,18 +247,48 @@ void drop_unlisted(json::object& object, const SchemaType& type, int depth) {
   }
 }
 
+std::string cannot_be_handled(const kube::Resource& kind, std::string_view why) {
+  return fmt::format("{0} in version \"{1}\" cannot be handled as a {0}: {2}", kind.kind, kind.version, why);
+}
+
+Status refusal_of_types(const ApiResource& resource, std::string_view name,
+                        const std::vector<Misfit>& mistyped) {
+  const Misfit& first = mistyped.front();
+  if (resource.built_in) {
+    return bad_request(cannot_be_handled(
+        resource.resource, fmt::format("json: cannot unmarshal {} into Go struct field {}.{} of type {}",
+                                       found_in_go(first), first.owner->name, first.members, first.wanted)));
+  }
+  store::Causes causes;
+  for (const Misfit& each : mistyped)
+    causes.push_back(wrong_type(*each.value, each.path, each.wanted_plainly));
+  return status_of(store::invalid_object(resource.resource, name, std::move(causes)), resource.resource,
+                   name);
+}
+
 }  // namespace
 
-std::vector<std::string> unknown_fields(const ApiResource& resource, const json::object& body) {
-  Finder finder;
+FieldProblems field_problems(const ApiResource& resource, const json::object& body) {
+  FieldProblems problems;
   const kube::Resource& kind = resource.resource;
   if (resource.schema) {
-    finder.check_custom(body, *resource.schema);
-  } else if (const SchemaType* type = schema_of(kind.group, kind.version, kind.kind);
-             type && !resource.from_crd) {
-    finder.check(body, *type, "", 0);
+    Finder finder;
+    finder.check(body, *resource.schema);
+    problems.unknown = finder.take();
+    return problems;
   }
-  return finder.take();
+  const SchemaType* type = resource.from_crd ? nullptr : schema_of(kind.group, kind.version, kind.kind);
+  if (type == nullptr) return problems;
+  std::vector<Misfit> mistyped;
+  for (Misfit& misfit : misfits(*type, body)) {
+    if (misfit.is_unknown()) {
+      problems.unknown.push_back(unknown_field(misfit.path));
+    } else {
+      mistyped.push_back(std::move(misfit));
+    }
+  }
+  if (!mistyped.empty()) problems.refusal = refusal_of_types(resource, kube::name_of(body), mistyped);
+  return problems;
 }
 
 std::vector<std::string> duplicate_fields(std::string_view json_text) {
@@ -296,9 +296,8 @@ std::vector<std::string> duplicate_fields(std::string_view json_text) {
 }
 
 Status strict_decoding_error(const ApiResource& resource, const std::vector<std::string>& problems) {
-  const kube::Resource& kind = resource.resource;
-  return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
-                                 kind.kind, kind.version, kind.kind, fmt::join(problems, ", ")));
+  return bad_request(cannot_be_handled(resource.resource,
+                                       fmt::format("strict decoding error: {}", fmt::join(problems, ", "))));
 }
 
 Status strict_patch_error(const Status& decoding_error) {

@@ -1,7 +1,9 @@
 // Fields that a body has and its kind does not (misspelt, misplaced), and those it has
-// twice; what fieldValidation=Warn and Strict are about. Pure.
+// twice; what fieldValidation=Warn and Strict are about. And values that nobody could read as
+// what their field is, which are always refused. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +16,18 @@ namespace trainyard::server {
 
 inline constexpr size_t kFieldProblemsMax = 100;
 
-// `unknown field "spec.foo"`, `unknown field "spec.containers[0].imagge"`, in the order of
-// the document. Kinds without a schema have no unknown fields.
-std::vector<std::string> unknown_fields(const ApiResource& resource, const json::object& body);
+struct FieldProblems {
+  // `unknown field "spec.foo"`, `unknown field "spec.containers[0].imagge"`, in the order of the
+  // document.
+  std::vector<std::string> unknown;
+  // About values of another type than their field's: a kind of Kubernetes is refused with 400 and
+  // the first of them, `Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal
+  // string into Go struct field ...`, another with 422 and all. Kinds with a CRD are not looked at
+  // here (validate_values.h).
+  std::optional<Status> refusal;
+};
+// One walk over the body. A kind without a schema has no problems.
+FieldProblems field_problems(const ApiResource& resource, const json::object& body);
 // Drops them, for the kinds of Kubernetes itself: nobody else's are known to the last field.
 void drop_unknown_fields(const ApiResource& resource, json::object& body);
 // `duplicate field "spec.foo"`, from the text itself (parsing keeps one of them). JSON alone:

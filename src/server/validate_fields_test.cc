@@ -10,7 +10,8 @@ namespace {
 std::vector<std::string> unknown(std::string_view group, std::string_view version, std::string_view plural,
                                  std::string_view body) {
   static const Registry kRegistry;
-  return unknown_fields(*kRegistry.find(group, version, plural), json::parse(kube::jview(body)).as_object());
+  return field_problems(*kRegistry.find(group, version, plural), json::parse(kube::jview(body)).as_object())
+      .unknown;
 }
 
 using Problems = std::vector<std::string>;
@@ -61,6 +62,34 @@ TEST(ValidateFields, RefusesInTheServersWords) {
             "\"spec.a\", unknown field \"spec.b\"");
 }
 
+TEST(ValidateFields, RefusesValuesOfAnotherType) {
+  Registry registry;
+  const json::object body = json::parse(R"({"metadata":{"name":"j"},"spec":{"containers":[{"name":"c",
+      "securityContext":{"runAsUser":"root"},"tty":"no"}],"schedulerName":1,"suspend":"x"}})")
+                                .as_object();
+  FieldProblems pod = field_problems(*registry.find("", "v1", "pods"), body);
+  EXPECT_EQ(pod.unknown, (Problems{"unknown field \"spec.suspend\""}));
+  ASSERT_TRUE(pod.refusal.has_value());
+  EXPECT_EQ(pod.refusal->code, 400);
+  EXPECT_EQ(pod.refusal->reason, "BadRequest");
+  EXPECT_EQ(pod.refusal->message,
+            "Pod in version \"v1\" cannot be handled as a Pod: json: cannot unmarshal string into Go struct "
+            "field SecurityContext.spec.containers.securityContext.runAsUser of type int64");
+
+  FieldProblems job = field_problems(*registry.find("batch.volcano.sh", "v1alpha1", "jobs"),
+                                     json::parse(R"({"metadata":{"name":"j"},"spec":{"minAvailable":"2",
+      "tasks":[{"template":{"spec":{"hostNetwork":1}}}]}})")
+                                         .as_object());
+  ASSERT_TRUE(job.refusal.has_value());
+  EXPECT_EQ(job.refusal->code, 422);
+  EXPECT_EQ(job.refusal->message,
+            "Job.batch.volcano.sh \"j\" is invalid: [spec.minAvailable: Invalid value: \"string\": "
+            "spec.minAvailable in body must be of type integer: \"string\", "
+            "spec.tasks[0].template.spec.hostNetwork: Invalid value: \"integer\": "
+            "spec.tasks[0].template.spec.hostNetwork in body must be of type boolean: \"integer\"]");
+  EXPECT_FALSE(field_problems(*registry.find("", "v1", "pods"), json::object{{"spec", nullptr}}).refusal);
+}
+
 TEST(ValidateFields, FollowsACrdsOwnSchema) {
   Registry registry;
   ASSERT_TRUE(
@@ -80,7 +109,7 @@ TEST(ValidateFields, FollowsACrdsOwnSchema) {
       json::parse(R"({"apiVersion":"example.org/v1","kind":"Thing","metadata":{"name":"t","x":1},
       "spec":{"mode":"m","any":{"what":1},"by":{"k":{"n":1,"o":2}},"list":[{"n":1},{"p":2}],"more":1}})")
           .as_object();
-  EXPECT_EQ(unknown_fields(thing, body),
+  EXPECT_EQ(field_problems(thing, body).unknown,
             (Problems{"unknown field \"metadata.x\"", "unknown field \"spec.by.k.o\"",
                       "unknown field \"spec.list[1].p\"", "unknown field \"spec.more\""}));
   body["spec"].get_object()["mode"] = nullptr;

@@ -127,10 +127,7 @@ class ValueChecker {
     if ((type.empty() && !either) || (value.is_null() && is_set(schema, "nullable"))) return;
     bool fits = either ? is_of_type(value, "integer") || value.is_string() : is_of_type(value, type);
     if (fits) return;
-    note({"FieldValueTypeInvalid",
-          fmt::format("Invalid value: \"{0}\": {1} in body must be of type {2}: \"{0}\"", type_name(value),
-                      path, either ? "integer,string" : type),
-          path});
+    note(wrong_type(value, path, either ? "integer,string" : type));
   }
 
   void check_enum(const json::value& value, const json::object& schema, const std::string& path) {
@@ -291,6 +288,13 @@ store::Causes value_problems(const json::object& schema, const json::value& obje
   ValueChecker checker;
   checker.check_changed(object, schema, {.object = before}, "", 0);
   return checker.take();
+}
+
+Cause wrong_type(const json::value& value, const std::string& path, std::string_view wanted) {
+  return {"FieldValueTypeInvalid",
+          fmt::format("Invalid value: \"{0}\": {1} in body must be of type {2}: \"{0}\"", type_name(value),
+                      path, wanted),
+          path};
 }
 
 }  // namespace trainyard::server

@@ -5,6 +5,9 @@
 // refuses nothing.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "kube/json.h"
 #include "store/errors.h"
 
@@ -17,5 +20,8 @@ inline constexpr size_t kValueProblemsMax = 100;
 // stricter since. Copies neither of them: `object` is a value because that is what schemas are about.
 store::Causes value_problems(const json::object& schema, const json::value& object,
                              const json::object* before);
+
+// That a value is of another type than the one wanted ("integer"), in the same words.
+Cause wrong_type(const json::value& value, const std::string& path, std::string_view wanted);
 
 }  // namespace trainyard::server
