@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/dialects.h"
+#include "cli/lower.h"
 #include "cli/manifest.h"
 #include "cli/portable.h"
 #include "cli/validate.h"
@@ -48,7 +49,7 @@ struct Converted {
 };
 
 Converted convert_job(const Object& object, const dialect::Dialect& target) {
-  dialect::LowerResult lowered = object.dialect->lower(object.body, {});
+  dialect::LowerResult lowered = lower_document(object, {});
   if (auto* problems = std::get_if<std::vector<dialect::Problem>>(&lowered))
     return {"", located(object, *problems)};
   const model::JobSpec& spec = std::get<model::JobSpec>(lowered);

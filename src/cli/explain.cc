@@ -5,6 +5,7 @@
 #include "cli/dialects.h"
 #include "cli/explain_text.h"
 #include "cli/keys.h"
+#include "cli/lower.h"
 #include "cli/manifest.h"
 #include "cli/objects.h"
 #include "cli/validate.h"
@@ -30,7 +31,7 @@ Jobs lower_all(const Manifests& manifests, const dialect::Settings& settings, co
   jobs.all_fine = report_complaints(manifests, console);
   for (const Object& object : manifests.objects) {
     if (object.dialect == nullptr) continue;
-    dialect::LowerResult lowered = object.dialect->lower(object.body, settings);
+    dialect::LowerResult lowered = lower_document(object, settings);
     if (auto* spec = std::get_if<model::JobSpec>(&lowered)) {
       jobs.valid.push_back({&object, std::move(*spec)});
       continue;

@@ -12,6 +12,7 @@
 #include "cli/dialects.h"
 #include "cli/forewarn.h"
 #include "cli/interrupts.h"
+#include "cli/lower.h"
 #include "cli/manifest.h"
 #include "cli/plane.h"
 #include "cli/run_session.h"
@@ -32,7 +33,7 @@ bool check(const Manifests& manifests, const RunJobs& command, const Console& co
   for (const Object& object : manifests.objects) {
     if (object.dialect == nullptr) continue;
     ++jobs;
-    dialect::LowerResult lowered = object.dialect->lower(object.body, command.plane.settings);
+    dialect::LowerResult lowered = lower_document(object, command.plane.settings);
     if (const auto* problems = std::get_if<std::vector<dialect::Problem>>(&lowered)) {
       for (const std::string& line : located(object, *problems)) console.err << line << "\n";
       fine = false;

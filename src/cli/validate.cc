@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/dialects.h"
+#include "cli/lower.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 // Whether the job is valid.
 bool check_job(const Object& object, const dialect::Settings& settings, const Console& console) {
-  dialect::LowerResult lowered = object.dialect->lower(object.body, settings);
+  dialect::LowerResult lowered = lower_document(object, settings);
   if (const auto* problems = std::get_if<std::vector<dialect::Problem>>(&lowered)) {
     for (const std::string& line : located(object, *problems)) console.err << line << "\n";
     return false;

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/dialects.h"
+#include "cli/lower.h"
 #include "cli/manifest.h"
 #include "cli/validate.h"
 #include "cli/verbs_find.h"
@@ -86,7 +87,7 @@ bool check_all(const Manifests& manifests, const dialect::Settings& settings, co
                                  object.place_of("metadata.namespace"), ns, cluster.ns);
     }
     if (object.dialect == nullptr) continue;
-    dialect::LowerResult lowered = object.dialect->lower(object.body, settings);
+    dialect::LowerResult lowered = lower_document(object, settings);
     if (const auto* spec = std::get_if<model::JobSpec>(&lowered)) {
       for (const model::Advice& advice : spec->advice) {
         console.err << fmt::format("{}: warning: {}\n", object.place_of(""), advice.message);
@@ -135,6 +136,7 @@ bool create_one(const Object& object, const Cluster& cluster, const Console& con
   if (ns.empty()) ns = cluster.ns;
   kube::Request request{text->resource(), text->namespaced ? ns : "", kube::Create{object.body}};
   request.options.field_manager = "trainyard";
+  request.options.field_validation = "Strict";
   Result<client::Reply> made = cluster.client.send(request);
   std::string name(kube::name_of(made.ok() && made->object != nullptr ? *made->object : object.body));
   std::string title = fmt::format("{}/{}", title_of(object, *text), name);

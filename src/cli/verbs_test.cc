@@ -198,6 +198,16 @@ TEST_F(Verbs, SubmitCreatesWhatIsValidAndOnlyThen) {
   EXPECT_EQ(run(Submit{{"-"}, {}}, "").status, kInputAtFault);
 }
 
+TEST_F(Verbs, SubmitRefusesFieldsThatThereAreNot) {
+  std::string job = tfjob("a");
+  job.replace(job.find("spec:"), 5, "spec:\n  runPolcy: {suspend: true}");
+  Ran refused = run(Submit{{"-"}, {}}, job);
+  EXPECT_EQ(refused.status, kInputAtFault);
+  EXPECT_THAT(refused.err, HasSubstr("spec.runPolcy: Forbidden: there is no such field: did you mean "
+                                     "\"runPolicy\"?\n"));
+  EXPECT_TRUE(now(kube::kTfJobs, "a").empty());
+}
+
 TEST_F(Verbs, SubmitRefusesAnotherNamespaceThanTheOneNamed) {
   cluster_->ns_said = true;
   std::string job = tfjob("a");
