@@ -1,5 +1,6 @@
 // Pods: defaults, validation, and what an update may change.
 #include "kube/access.h"
+#include "kube/pod_parts.h"
 #include "kube/quantity.h"
 #include "store/builtin.h"
 #include "store/errors.h"
@@ -72,6 +73,7 @@ void default_container(json::object& container) {
 }
 
 void default_volume(json::object& volume) {
+  if (!kube::has_source(volume)) volume["emptyDir"].emplace_object();
   for (std::string_view source : {"configMap", "secret", "projected", "downwardAPI"}) {
     json::value* value = volume.if_contains(jview(source));
     if (value != nullptr && value->is_object()) set_default(value->get_object(), "defaultMode", 420);
@@ -102,6 +104,27 @@ void default_spec(json::object& spec) {
     each_object(spec, list, default_container);
   }
   each_object(spec, "volumes", default_volume);
+}
+
+void add_faults(const std::vector<kube::PartFault>& faults, const std::string& path, Causes& causes) {
+  using Kind = kube::PartFault::Kind;
+  for (const kube::PartFault& fault : faults) {
+    const std::string at = fmt::format("{}.{}", path, fault.path);
+    switch (fault.kind) {
+      case Kind::kRequired:
+        causes.push_back(required(at, fault.why));
+        break;
+      case Kind::kInvalid:
+        causes.push_back(invalid_value(at, json::value(fault.value), fault.why));
+        break;
+      case Kind::kForbidden:
+        causes.push_back(forbidden_value(at, fault.why));
+        break;
+      case Kind::kUnsupported:
+        causes.push_back(unsupported_value(at, fault.value, fault.supported));
+        break;
+    }
+  }
 }
 
 void check_resources(const json::object& container, const std::string& path, Causes& causes) {
@@ -208,6 +231,7 @@ void check_containers(const json::object& spec, std::string_view list, const std
     }
     check_env_and_ports(*container, path, causes);
     check_mounts(*container, path, volumes, causes);
+    add_faults(kube::container_faults(*container), path, causes);
     check_resources(*container, path, causes);
   }
 }
@@ -226,6 +250,9 @@ std::set<std::string> check_volumes(const json::object& spec, Causes& causes) {
       causes.push_back(invalid_value(at, json::value(name), kDnsLabelRule));
     } else if (!names.insert(name).second) {
       causes.push_back(duplicate_value(at, json::value(name)));
+    }
+    if (volume != nullptr) {
+      add_faults(kube::volume_faults(*volume), fmt::format("spec.volumes[{}]", i), causes);
     }
   }
   return names;

@@ -50,6 +50,32 @@ TEST_F(BuiltinTest, PodsGetTheirDefaults) {
   EXPECT_EQ(kube::text_at(**made, {"status", "qosClass"}), "Burstable");
 }
 
+TEST_F(BuiltinTest, AVolumeWithoutASourceIsAnEmptyDirectory) {
+  json::object pod =
+      json::parse(R"({"spec":{"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"v"}]}})")
+          .as_object();
+  EXPECT_TRUE(admit_pod(pod, nullptr).empty());
+  EXPECT_EQ(json::serialize(*kube::array_at(pod, {"spec", "volumes"})), R"([{"name":"v","emptyDir":{}}])");
+}
+
+TEST_F(BuiltinTest, PartsOfPodsAreRefusedAsTheRealServerDoes) {
+  EXPECT_EQ(
+      say(create(kube::kPods, R"({"metadata":{"name":"p"},"spec":{"volumes":[
+      {"name":"v","hostPath":{"path":"/a/../b"},"emptyDir":{}},{"name":"w","hostPath":{"path":"/a/../b"}}],
+      "containers":[{"name":"c","image":"i","env":[{"name":"A=B"},
+      {"name":"L","valueFrom":{"fieldRef":{"fieldPath":"metadata.labels"}}}],
+      "livenessProbe":{}}]}})")),
+      "Pod \"p\" is invalid: [spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type, "
+      "spec.volumes[1].hostPath.path: Invalid value: \"/a/../b\": must not contain '..', "
+      "spec.containers[0].env[0].name: Invalid value: \"A=B\": a valid environment variable name must "
+      "consist only of printable ASCII characters other than '=', "
+      "spec.containers[0].env[1].valueFrom.fieldRef.fieldPath: Unsupported value: \"metadata.labels\": "
+      "supported values: \"metadata.name\", \"metadata.namespace\", \"metadata.uid\", \"spec.nodeName\", "
+      "\"spec.serviceAccountName\", \"status.hostIP\", \"status.hostIPs\", \"status.podIP\", "
+      "\"status.podIPs\", "
+      "spec.containers[0].livenessProbe: Required value: must specify a handler type]");
+}
+
 TEST_F(BuiltinTest, ImagesWithoutATagArePulledAlways) {
   struct Case {
     std::string image, policy;

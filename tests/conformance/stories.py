@@ -424,6 +424,57 @@ def values(s):
 
 
 @story
+def pod_values(s):
+    """What a pod's decoder and its validation refuse."""
+
+    def ask(note, container=None, **spec):
+        body = pod("p")
+        body["spec"]["containers"][0].update(container or {})
+        body["spec"].update(spec)
+        s.create(PODS + "?dryRun=All", body, note=note)
+
+    def env(**entry):
+        return {"env": [{"name": "A", **entry}]}
+
+    def field(path):
+        return env(valueFrom={"fieldRef": {"fieldPath": path}})
+
+    def mount(**more):
+        return {"volumeMounts": [{"name": "v", "mountPath": "/v", **more}]}
+
+    empty = [{"name": "v", "emptyDir": {}}]
+    ask("text for a number", {"securityContext": {"runAsUser": "root"}})
+    ask("a number for text", env(value=1))
+    ask("text for a list", {"command": "echo hi"})
+    ask("a flag in a list of texts", {"args": ["a", True]})
+    ask("text for an object", {"securityContext": "x"})
+    ask("an object for a list", tolerations={"key": "a"})
+    ask("a number for an object", affinity=1)
+    ask("text for a flag", hostNetwork="yes")
+    ask("a number in a map of texts", nodeSelector={"a": 1})
+    ask("a list for a map", nodeSelector=[])
+    ask("too large for its type", priority=2147483648)
+    ask("not whole", activeDeadlineSeconds=1.5)
+    ask("a flag for a port", {"livenessProbe": {"httpGet": {"port": True}}})
+    ask("null for anything", {"command": None, "args": [None], "env": None}, affinity=None)
+    s.create(PODS + "?dryRun=All", pod("p", labels={"a": 1}), note="a number for a label")
+    s.create(CM + "?dryRun=All", config("c", {"a": 1}), note="a number for data")
+    ask("a way out of the host's directory", volumes=[{"name": "v", "hostPath": {"path": "/a/../b"}}])
+    ask("two sources of a volume", volumes=[{"name": "v", "emptyDir": {}, "hostPath": {"path": "/a"}}])
+    ask("no source of a volume", volumes=[{"name": "v"}])
+    ask("a way out of a volume", mount(subPath="../x"), volumes=empty)
+    ask("an absolute path in a volume", mount(subPath="/x"), volumes=empty)
+    ask("a path in a volume said twice", mount(subPath="x", subPathExpr="y"), volumes=empty)
+    ask("a variable with a sign", {"env": [{"name": "A=B", "value": "x"}]})
+    ask("a field that is not there", field("metadata.nome"))
+    ask("a field that cannot be told", field("metadata.labels"))
+    ask("a label told", field("metadata.labels['a']"))
+    ask("no field", env(valueFrom={"fieldRef": {}}))
+    ask("a probe of two kinds", {"livenessProbe": {"exec": {"command": ["a"]}, "tcpSocket": {"port": 1}}})
+    ask("a probe of no kind", {"readinessProbe": {"periodSeconds": 1}})
+
+
+@story
 def status_subresource(s):
     s.create(WIDGETS, {**widget("w", {"size": 1}), "status": {"phase": "Made up"}}, note="status is dropped")
     body = s.last

@@ -149,6 +149,31 @@ void check_mounts(const Reader& container, const std::set<std::string>& volumes)
 
 }  // namespace
 
+void report_faults(const Reader& part, const std::vector<kube::PartFault>& faults) {
+  using Kind = kube::PartFault::Kind;
+  for (const kube::PartFault& fault : faults) {
+    const std::string found = fault.value.empty() ? "" : shown(json::value(fault.value));
+    auto note = [&](ProblemKind kind, std::string message) {
+      part.problems().push_back({part.path_of(fault.path), kind, found, std::move(message)});
+    };
+    switch (fault.kind) {
+      case Kind::kRequired:
+        note(ProblemKind::kRequired, fault.why.empty() ? "must be specified" : fault.why);
+        break;
+      case Kind::kInvalid:
+        note(ProblemKind::kInvalid, fault.why);
+        break;
+      case Kind::kForbidden:
+        note(ProblemKind::kForbidden, fault.why);
+        break;
+      case Kind::kUnsupported:
+        note(ProblemKind::kUnsupported,
+             fmt::format("supported values: \"{}\"", fmt::join(fault.supported, "\", \"")));
+        break;
+    }
+  }
+}
+
 void check_container(const Reader& container, ContainerNames& names) {
   if (!container.present()) return;
   check_name(container, names);
@@ -161,6 +186,7 @@ void check_container(const Reader& container, ContainerNames& names) {
   check_ports(container);
   check_resources(container);
   check_mounts(container, names.volumes);
+  report_faults(container, kube::container_faults(container.object()));
 }
 
 }  // namespace trainyard::dialect

@@ -3,8 +3,10 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "dialect/shared/reader.h"
+#include "kube/pod_parts.h"
 
 namespace trainyard::dialect {
 
@@ -15,5 +17,8 @@ struct ContainerNames {
 };
 
 void check_container(const Reader& container, ContainerNames& names);
+
+// What an API server would refuse about the part of a pod that the Reader is for.
+void report_faults(const Reader& part, const std::vector<kube::PartFault>& faults);
 
 }  // namespace trainyard::dialect

@@ -92,6 +92,7 @@ std::set<std::string> check_volumes(const Reader& spec) {
   std::set<std::string> names;
   for (const Reader& volume : spec.children("volumes")) {
     std::optional<std::string> name = volume.text("name");
+    if (volume.present()) report_faults(volume, kube::volume_faults(volume.object()));
     if (!volume.present() || (volume.has("name") && !name)) continue;
     if (!name || name->empty()) {
       volume.report("name", ProblemKind::kRequired, "must be specified");

@@ -1,0 +1,70 @@
+#include "kube/pod_parts.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "kube/access.h"
+
+namespace trainyard::kube {
+namespace {
+
+std::string told(const std::vector<PartFault>& faults) {
+  std::string all;
+  for (const PartFault& fault : faults) {
+    constexpr std::string_view kKinds[] = {"required", "invalid", "forbidden", "unsupported"};
+    all += fmt::format("{}{} {}{}{}", all.empty() ? "" : "; ", kKinds[static_cast<int>(fault.kind)],
+                       fault.path, fault.value.empty() ? "" : " = ", fault.value);
+  }
+  return all;
+}
+
+json::object parsed(std::string_view text) { return json::parse(jview(text)).as_object(); }
+
+struct Row {
+  std::string_view part;
+  std::string_view expected;
+};
+
+TEST(PodParts, Volumes) {
+  const Row rows[] = {
+      {R"({"name":"v"})", ""},
+      {R"({"name":"v","emptyDir":{},"secret":null})", ""},
+      {R"({"hostPath":{"path":"/a/..b/c"}})", ""},
+      {R"({"hostPath":{"path":"/a/../b"}})", "invalid hostPath.path = /a/../b"},
+      {R"({"hostPath":{"path":".."}})", "invalid hostPath.path = .."},
+      {R"({"configMap":{},"emptyDir":{},"hostPath":{"path":"/a"}})",
+       "forbidden hostPath; forbidden configMap"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(told(volume_faults(parsed(row.part))), row.expected) << row.part;
+  EXPECT_FALSE(has_source(parsed(R"({"name":"v","secret":null})")));
+  EXPECT_TRUE(has_source(parsed(R"({"name":"v","image":{}})")));
+}
+
+TEST(PodParts, Containers) {
+  const Row rows[] = {
+      {R"({})", ""},
+      {R"({"env":[{"name":"A b-%","value":"x"},{"name":""},1]})", ""},
+      {R"({"env":[{"name":"A=B"},{"name":"ä"}]})", "invalid env[0].name = A=B; invalid env[1].name = ä"},
+      {R"({"env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.labels['a']"}}}]})", ""},
+      {R"({"env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"status.podIP"}}}]})", ""},
+      {R"({"env":[{"name":"A","valueFrom":{"fieldRef":{}}}]})",
+       "required env[0].valueFrom.fieldRef.fieldPath"},
+      {R"({"env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.nome"}}}]})",
+       "invalid env[0].valueFrom.fieldRef.fieldPath = metadata.nome"},
+      {R"({"env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.labels"}}}]})",
+       "unsupported env[0].valueFrom.fieldRef.fieldPath = metadata.labels"},
+      {R"({"volumeMounts":[{"subPath":"a/b","mountPath":"/../x"},{}]})", ""},
+      {R"({"volumeMounts":[{"subPath":"../x"},{"subPath":"/x"}]})",
+       "invalid volumeMounts[0].subPath = ../x; invalid volumeMounts[1].subPath = /x"},
+      {R"({"volumeMounts":[{"subPath":"a","subPathExpr":"a/.."}]})",
+       "invalid volumeMounts[0].subPathExpr = a/..; invalid volumeMounts[0].subPathExpr = a/.."},
+      {R"({"livenessProbe":{"exec":{"command":["a"]}},"readinessProbe":null})", ""},
+      {R"({"livenessProbe":{}})", "required livenessProbe"},
+      {R"({"startupProbe":{"exec":{},"tcpSocket":{"port":1},"grpc":{"port":1}}})",
+       "forbidden startupProbe.tcpSocket; forbidden startupProbe.grpc"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(told(container_faults(parsed(row.part))), row.expected) << row.part;
+}
+
+}  // namespace
+}  // namespace trainyard::kube
