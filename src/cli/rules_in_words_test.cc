@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/dialects.h"
+#include "server/schema.h"
+
 namespace trainyard::cli {
 namespace {
 
@@ -93,6 +96,29 @@ TEST(JobRules, SayWhatSuccessIs) {
             "role its own minimum");
   spec.success = model::NoSuccess{};
   EXPECT_EQ(rule_about(spec, "Success"), "only by a rule or by command");
+}
+
+// What kubectl explain and the CRDs say of ExitCode is what a TFJob does.
+TEST(JobRules, TheSchemaTellsTheSameExitCodes) {
+  const json::object job =
+      json::parse(R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob","metadata":{"name":"j"},
+      "spec":{"tfReplicaSpecs":{"Worker":{"restartPolicy":"ExitCode","template":{"spec":{"containers":[
+      {"name":"tensorflow","image":"i"}]}}}}}})")
+          .as_object();
+  const model::JobSpec spec = std::get<model::JobSpec>(dialect_named("tfjob").lower(job, {}));
+  std::vector<int> retried;
+  for (const Rule& rule : spec.roles.at(0).rules) {
+    for (const model::ExitRange& range : rule.exits) {
+      for (int code = range.first; code <= range.last; ++code) retried.push_back(code);
+    }
+  }
+  std::vector<int> told = {42};
+  for (int code = 129; code <= 255; ++code) {
+    if (code != 139) told.push_back(code);
+  }
+  EXPECT_EQ(retried, told);
+  EXPECT_EQ(server::schema_named("org.kubeflow.v1.ReplicaSpec")->field("restartPolicy")->description,
+            "Always, OnFailure, Never or ExitCode; the last retries 42 and 129 to 255 without 139.");
 }
 
 }  // namespace

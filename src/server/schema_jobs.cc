@@ -20,7 +20,7 @@ type TFJobSpec | The replicas of a training job and the rules they run by.
 - backoffLimit int32 | Old place of runPolicy.backoffLimit.
 type ReplicaSpec | The replicas of one role.
 - replicas int32 | How many replicas there are; 1 when it is not given.
-- restartPolicy string | Always, OnFailure, Never or ExitCode; the last retries codes from 128 on.
+- restartPolicy string | Always, OnFailure, Never or ExitCode; the last retries 42 and 129 to 255 without 139.
 - template PodTemplateSpec | The pod of a replica; its main container is named tensorflow.
 type RunPolicy | Limits, clean-up, suspension and gang scheduling of a job.
 - cleanPodPolicy string | Which pods are deleted when the job is finished: All, Running or None.
