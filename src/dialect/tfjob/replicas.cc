@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+#include "base/nearest_word.h"
 #include "dialect/shared/pod_template.h"
 #include "dialect/shared/template.h"
 #include "kube/access.h"
@@ -26,15 +28,29 @@ std::optional<TfRole> role_of(std::string_view key) {
   return std::nullopt;
 }
 
-constexpr std::string_view kRolesAllowed =
-    "supported values: \"Chief\", \"Master\", \"PS\", \"Worker\", \"Evaluator\"";
+// What is allowed instead of a role that there is not.
+std::string roles_allowed(std::string_view given) {
+  std::string text = "supported values: \"Chief\", \"Master\", \"PS\", \"Worker\", \"Evaluator\"";
+  std::string near = nearest_word(lower_case(given), {"chief", "master", "ps", "worker", "evaluator"});
+  if (std::optional<TfRole> role = role_of(near)) {
+    text += fmt::format(": did you mean \"{}\"?", title_of(*role));
+  }
+  return text;
+}
 
 bool is_there(const std::vector<Found>& found, TfRole role) {
   return std::any_of(found.begin(), found.end(), [&](const Found& one) { return one.role == role; });
 }
 
-std::vector<Found> find_in_map(const Reader& spec) {
-  std::vector<Found> found;
+// The roles that a job has, and what stands where a role should be: it is looked into as well,
+// so that all that is wrong is told at once.
+struct Roles {
+  std::vector<Found> known;
+  std::vector<Reader> unknown;
+};
+
+Roles find_in_map(const Reader& spec) {
+  Roles found;
   Reader map = spec.child("tfReplicaSpecs");
   for (const auto& member : map.object()) {
     if (member.value().is_null()) continue;
@@ -42,31 +58,35 @@ std::vector<Found> find_in_map(const Reader& spec) {
     Reader reader(member.value().if_object(), path, spec.problems());
     std::optional<TfRole> role = role_of(key_of(member));
     if (!role) {
-      reader.report(ProblemKind::kUnsupported, std::string(kRolesAllowed));
+      spec.problems().push_back(
+          {path, ProblemKind::kUnsupported, shown(json::value(member.key())), roles_allowed(key_of(member))});
+      if (reader.present()) found.unknown.push_back(reader);
     } else if (!reader.present()) {
       spec.problems().push_back({path, ProblemKind::kType, shown(member.value()), "must be an object"});
-    } else if (is_there(found, *role)) {
+    } else if (is_there(found.known, *role)) {
       reader.report(ProblemKind::kDuplicate, fmt::format("the role {} is given twice", title_of(*role)));
     } else {
-      found.push_back({*role, reader});
+      found.known.push_back({*role, reader});
     }
   }
   return found;
 }
 
 // v1alpha1: a list whose entries name their role, MASTER when they do not.
-std::vector<Found> find_in_list(const Reader& spec) {
-  std::vector<Found> found;
+Roles find_in_list(const Reader& spec) {
+  Roles found;
   for (const Reader& entry : spec.children("replicaSpecs")) {
     if (!entry.present()) continue;
-    std::optional<TfRole> role = role_of(entry.text("tfReplicaType").value_or("MASTER"));
+    std::string type = entry.text("tfReplicaType").value_or("MASTER");
+    std::optional<TfRole> role = role_of(type);
     if (!role) {
-      entry.report("tfReplicaType", ProblemKind::kUnsupported, std::string(kRolesAllowed));
-    } else if (is_there(found, *role)) {
+      entry.report("tfReplicaType", ProblemKind::kUnsupported, roles_allowed(type));
+      found.unknown.push_back(entry);
+    } else if (is_there(found.known, *role)) {
       entry.report("tfReplicaType", ProblemKind::kDuplicate,
                    fmt::format("the role {} is given twice", title_of(*role)));
     } else {
-      found.push_back({*role, entry});
+      found.known.push_back({*role, entry});
     }
   }
   return found;
@@ -162,7 +182,7 @@ std::vector<TfReplicas> read_replicas(const Reader& spec, std::string_view api_v
                                       std::string_view job) {
   bool is_list = api_version == "kubeflow.org/v1alpha1" && spec.has("replicaSpecs");
   std::string_view key = is_list ? "replicaSpecs" : "tfReplicaSpecs";
-  std::vector<Found> found = is_list ? find_in_list(spec) : find_in_map(spec);
+  auto [found, unknown] = is_list ? find_in_list(spec) : find_in_map(spec);
   const json::value* given = spec.raw(key);
   if (given == nullptr) {
     spec.report(key, ProblemKind::kRequired, "must be required");
@@ -173,6 +193,7 @@ std::vector<TfReplicas> read_replicas(const Reader& spec, std::string_view api_v
                    [](const Found& a, const Found& b) { return a.role < b.role; });
   std::vector<TfReplicas> replicas;
   for (const Found& one : found) replicas.push_back(read_one(one, job));
+  for (const Reader& one : unknown) read_one({TfRole::kWorker, one}, "");
   check_together(spec, replicas);
   check_somebody_decides(spec, found, replicas);
   return replicas;
