@@ -11,6 +11,7 @@
 #include "cli/command_line_plane.h"
 #include "cli/command_line_scheduler.h"
 #include "cli/verbs_command_line.h"
+#include "cli/whole_number.h"
 
 namespace trainyard::cli {
 namespace {
@@ -81,9 +82,7 @@ void add_convert(CLI::App& app, Raw& raw) {
 void add_sim(CLI::App& app, Raw& raw) {
   CLI::App* command =
       app.add_subcommand("sim", "Run simulated worlds full of faults and check what must always hold");
-  command->add_option("--seed", raw.seed, "The first seed")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", raw.seed, "The first seed")->capture_default_str()->check(whole_number());
   command->add_option("--count", raw.count, "How many seeds, one after the other")
       ->capture_default_str()
       ->check(CLI::Range(uint64_t{1}, std::numeric_limits<uint64_t>::max()));

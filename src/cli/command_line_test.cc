@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 namespace trainyard::cli {
 namespace {
 
@@ -87,9 +86,11 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
            MisuseRow{{"convert", "--to", "pytorch", "a"}, "tfjob,t9k,volcano"},
            MisuseRow{{"explain", "-o", "xml", "a"}, "yaml,json"},
            MisuseRow{{"explain", "--now", "yesterday", "a"}, "'yesterday' is not an RFC 3339 time"},
-           MisuseRow{{"sim", "--seed", "x"}, "--seed"},
+           MisuseRow{{"sim", "--seed", "x"}, "--seed: must be a whole number from 0 on, not 'x'\n"},
            MisuseRow{{"sim", "--count", "0"}, "--count"},
-           MisuseRow{{"sim", "--seed", "-1"}, "--seed"},
+           MisuseRow{{"sim", "--seed", "-1"}, "--seed: must be a whole number from 0 on, not '-1'\n"},
+           MisuseRow{{"sim", "--seed", "1.5"}, "--seed: must be a whole number from 0 on, not '1.5'\n"},
+           MisuseRow{{"logs", "a", "--tail", "x"}, "--tail: must be a whole number from 0 on, not 'x'\n"},
            MisuseRow{{"sim", "--count", "2", "--trace"}, "one seed"},
            MisuseRow{{"sim", "--seed", "18446744073709551615", "--count", "2"}, "not so many seeds"},
            MisuseRow{{"completion", "tcsh"}, "bash,zsh,fish"},

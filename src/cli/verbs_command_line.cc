@@ -7,6 +7,7 @@
 
 #include "cli/command_line_plane.h"
 #include "cli/output_table.h"
+#include "cli/whole_number.h"
 
 namespace trainyard::cli {
 
@@ -78,7 +79,7 @@ void VerbCommands::Raw::add_jobs(CLI::App& command_app, bool required) {
 void VerbCommands::Raw::add_replica(CLI::App& command_app) {
   command_app.add_option("-r,--replica", replica, "Only this replica, such as worker-1");
   command_app.add_option("--role", role, "Only replicas of this role, such as worker");
-  command_app.add_option("--index", index, "Only the replica of this index")->check(CLI::NonNegativeNumber);
+  command_app.add_option("--index", index, "Only the replica of this index")->check(whole_number());
   command_app.add_option("-c,--container", container, "The container; the one that trains by default");
 }
 
@@ -138,7 +139,7 @@ void VerbCommands::Raw::add_logs(CLI::App& app) {
   command_app->add_flag("-f,--follow", follow, "Go on until the job is done, through restarts");
   command_app->add_flag("-p,--previous", previous, "Of the run before the last");
   command_app->add_flag("--timestamps", timestamps, "With the time of each line");
-  command_app->add_option("--tail", tail, "Only so many of the last lines")->check(CLI::NonNegativeNumber);
+  command_app->add_option("--tail", tail, "Only so many of the last lines")->check(whole_number());
   command_app->add_option("--since", since, "Only the lines of this last while, such as 10m");
   command_app->footer(
       "Without --role or --all: of the replica whose end decides the job (chief, else worker 0).\n"
