@@ -27,6 +27,8 @@ Error to_error(const Refusal& refusal) {
   throw Refusal{source.place(line, column), "a tab cannot be used for indentation, use spaces"};
 }
 
+std::string not_closed(char bracket) { return fmt::format("the \"{}\" is not closed", bracket); }
+
 bool is_utf8(std::string_view bytes) {
   for (size_t at = 0; at < bytes.size();) {
     size_t length = utf8_at(bytes, at).bytes;
@@ -97,6 +99,12 @@ class Builder : public YAML::EventHandler {
     }
   }
 
+  // The innermost list or map in flow style whose end has not come.
+  std::optional<YAML::Mark> open_flow() const {
+    if (frames_.empty() || !frames_.back().flow) return std::nullopt;
+    return frames_.back().mark;
+  }
+
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     auto found = anchors_.find(anchor);
     if (found == anchors_.end()) {
@@ -145,6 +153,13 @@ class Builder : public YAML::EventHandler {
 
   [[noreturn]] void refuse(const YAML::Mark& mark, std::string why) const {
     throw Refusal{place(mark), std::move(why)};
+  }
+
+  // The parser takes a list or a map that nothing closes for a key.
+  [[noreturn]] void refuse_key(const YAML::Mark& mark) const {
+    std::optional<char> bracket = source_.open_bracket(mark.line, mark.column);
+    if (bracket) refuse(mark, not_closed(*bracket));
+    refuse(mark, "a key must be a single value, not a list or a map");
   }
 
   Position place(const YAML::Mark& mark) const { return source_.place(mark.line, mark.column); }
@@ -228,7 +243,7 @@ class Builder : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, bool is_map, YAML::EmitterStyle::value style) {
     check_indentation(mark);
-    if (wants_key()) refuse(mark, "a key must be a single value, not a list or a map");
+    if (wants_key()) refuse_key(mark);
     count(mark, 1);
     check_depth(mark, 1);
     Frame frame;
@@ -337,17 +352,57 @@ class Builder : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
+// The parser's words that leave the reader guessing, and ours.
+struct Wording {
+  std::string_view theirs;
+  std::string_view ours;
+};
+constexpr Wording kWordings[] = {
+    {"illegal map value",
+     "a \":\" stands where no value can begin: indent the line as its neighbours, or put the text in quotes"},
+    {"illegal map key", "a key cannot stand here: indent the line as its neighbours"},
+    {"illegal block entry", "an entry of a list cannot stand here: begin it on a line of its own"},
+    {"illegal flow end", "this bracket closes nothing"},
+    {"end of map not found", "the line is indented as nothing above it: a map's keys begin in one column"},
+    {"end of sequence not found",
+     "the line is indented as nothing above it: a list's entries begin in one column"},
+    {"end of map flow not found", "a \",\" or a \"}\" is missing before this"},
+    {"end of sequence flow not found", "a \",\" or a \"]\" is missing before this"},
+    {"illegal EOF in scalar", "the quotation is not closed"},
+    {"YAML major version too large", "YAML 1.1 and 1.2 are read, no later version"},
+};
+
+// The text of the line from the place of the fault on.
+std::string_view rest_of_line(const YAML::Exception& fault, const Source& source) {
+  std::string_view line = source.line(fault.mark.line);
+  return line.substr(std::min(static_cast<size_t>(std::max(fault.mark.column, 0)), line.size()));
+}
+
 // What the parser says, in our words where its own leave the reader guessing.
-Refusal explain(const YAML::Exception& fault, const Source& source) {
+Refusal explain(const YAML::Exception& fault, const Source& source, std::optional<YAML::Mark> open_flow) {
   int line = fault.mark.line;
   int tab = source.tab_in_indentation(line, static_cast<int>(source.line(line).size()));
   if (tab >= 0) return {source.place(line, tab), "a tab cannot be used for indentation, use spaces"};
+  if (open_flow) {
+    std::optional<char> bracket = source.open_bracket(open_flow->line, open_flow->column);
+    if (bracket) return {source.place(open_flow->line, open_flow->column), not_closed(*bracket)};
+  }
   Position at = source.place(fault.mark.line, fault.mark.column);
+  std::string_view rest = rest_of_line(fault, source);
   if (fault.msg.find("referenced anchor is not defined") != fault.msg.npos) {
-    std::string_view rest = source.line(line).substr(
-        std::min<size_t>(static_cast<size_t>(std::max(fault.mark.column, 0)), source.line(line).size()));
     std::string_view name = rest.substr(0, rest.find_first_of(" \t\r,]}"));
     return {at, fmt::format("the alias \"{}\" refers to no anchor", shown(name))};
+  }
+  if (fault.msg == "unknown token" && !rest.empty()) {
+    return {at, fmt::format("a value cannot begin with \"{}\": put it in quotes", rest.substr(0, 1))};
+  }
+  constexpr std::string_view kUnicode = "invalid unicode: ";
+  if (fault.msg.starts_with(kUnicode)) {
+    return {at, fmt::format("the escape stands for {}, which is no character",
+                            fault.msg.substr(kUnicode.size()))};
+  }
+  for (const Wording& wording : kWordings) {
+    if (fault.msg == wording.theirs) return {at, std::string(wording.ours)};
   }
   return {at, fault.msg};
 }
@@ -362,11 +417,11 @@ Result<std::vector<Document>> parse_yaml(std::string_view text, const YamlLimits
   }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   Source source(text);
+  Builder builder(source, limits);
   try {
     check_text(text, source);
     std::istringstream in(looks_like_json(text) ? join_surrogate_escapes(text) : std::string(text));
     YAML::Parser parser(in);
-    Builder builder(source, limits);
     while (parser.HandleNextDocument(builder)) {
     }
     builder.check_last_quotation();
@@ -374,7 +429,7 @@ Result<std::vector<Document>> parse_yaml(std::string_view text, const YamlLimits
   } catch (const Refusal& refusal) {
     return to_error(refusal);
   } catch (const YAML::Exception& fault) {
-    return to_error(explain(fault, source));
+    return to_error(explain(fault, source, builder.open_flow()));
   }
 }
 

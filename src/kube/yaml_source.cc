@@ -66,20 +66,54 @@ bool Source::begins_document(int line_number) const {
   return false;
 }
 
+size_t Source::byte_of(int line_number, int column) const {
+  return starts_[static_cast<size_t>(line_number)] + static_cast<size_t>(column);
+}
+
+size_t Source::end_of_quotation(size_t at, bool& closed) const {
+  char quote = text_[at++];
+  closed = false;
+  while (at < text_.size()) {
+    bool escaped = quote == '"' ? text_[at] == '\\' : text_.substr(at, 2) == "''";
+    closed = !escaped && text_[at] == quote;
+    at += escaped ? 2 : 1;
+    if (closed) break;
+  }
+  return std::min(at, text_.size());
+}
+
 bool Source::has_open_quotation(int line_number, int column) const {
-  size_t at = starts_[static_cast<size_t>(line_number)] + static_cast<size_t>(column);
+  size_t at = byte_of(line_number, column);
   while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
     at = std::min(text_.find_first_of(" \t\r\n", at), text_.size());
     at = std::min(text_.find_first_not_of(" \t\r\n", at), text_.size());
   }
   if (at == text_.size() || (text_[at] != '"' && text_[at] != '\'')) return false;
-  char quote = text_[at++];
-  while (at < text_.size()) {
-    bool escaped = quote == '"' ? text_[at] == '\\' : text_.substr(at, 2) == "''";
-    if (!escaped && text_[at] == quote) return false;
-    at += escaped ? 2 : 1;
+  bool closed = false;
+  end_of_quotation(at, closed);
+  return !closed;
+}
+
+std::optional<char> Source::open_bracket(int line_number, int column) const {
+  size_t at = std::min(text_.find_first_of("[{", byte_of(line_number, column)), text_.size());
+  if (at == text_.size()) return std::nullopt;
+  const char bracket = text_[at];
+  for (int open = 0; at < text_.size();) {
+    const char c = text_[at];
+    const bool at_word =
+        std::string_view(" \t\n,[{:").find(text_[at - (at > 0 ? 1 : 0)]) != std::string_view::npos;
+    if (c == '[' || c == '{') ++open;
+    if ((c == ']' || c == '}') && --open == 0) return std::nullopt;
+    bool closed = true;
+    if ((c == '"' || c == '\'') && at_word) {
+      at = end_of_quotation(at, closed);
+    } else if (c == '#' && at_word) {
+      at = std::min(text_.find('\n', at), text_.size());
+    } else {
+      ++at;
+    }
   }
-  return true;
+  return bracket;
 }
 
 void check_text(std::string_view text, const Source& source) {

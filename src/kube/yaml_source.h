@@ -2,6 +2,7 @@
 // it things are. For yaml_read.cc alone; pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +32,15 @@ class Source {
   bool begins_document(int line_number) const;
   // Whether the quoted scalar at this place, after its tag and anchor, never ends.
   bool has_open_quotation(int line_number, int column) const;
+  // The bracket of the list or map in flow style at this place, if nothing closes it: '[' or '{'.
+  std::optional<char> open_bracket(int line_number, int column) const;
 
  private:
+  size_t byte_of(int line_number, int column) const;
+  // Where the quotation that begins at `at` ends: the byte after it, or the end of the text; and
+  // whether it ends at all.
+  size_t end_of_quotation(size_t at, bool& closed) const;
+
   std::string_view text_;
   std::vector<size_t> starts_;
   mutable int last_line_ = -1;
