@@ -1,7 +1,6 @@
 // Malformed manifests: each brings about its exact messages, none crashes anything, none
 // takes long.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -118,32 +117,33 @@ std::string laughter() {
 
 std::vector<MadeCase> made_cases() {
   constexpr size_t kHundredMegabytes = 100 * 1024 * 1024;
+  const std::string too_large = "<stdin>: is larger than 3145728 bytes, the most that an API server takes\n";
   return {
-      {"100 MB of one value", "a: " + repeated("x", kHundredMegabytes) + "\n",
-       "is larger than 3145728 bytes"},
-      {"100 MB of lines", repeated("- a\n", kHundredMegabytes / 4), "is larger than 3145728 bytes"},
-      {"100 MB of comments", repeated("#\n", kHundredMegabytes / 2), "is larger than 3145728 bytes"},
-      {"deep lists", repeated("[", 1'000'000), "too many brackets"},
-      {"deep maps", repeated("{a: ", 700'000), "too many brackets"},
-      {"deep block lists", repeated("- ", 1'000'000), "nested"},
-      {"an alias bomb", laughter(), "values"},
+      {"100 MB of one value", "a: " + repeated("x", kHundredMegabytes) + "\n", too_large},
+      {"100 MB of lines", repeated("- a\n", kHundredMegabytes / 4), too_large},
+      {"100 MB of comments", repeated("#\n", kHundredMegabytes / 2), too_large},
+      {"deep lists", repeated("[", 1'000'000), "<stdin>:1:10001: too many brackets are open\n"},
+      {"deep maps", repeated("{a: ", 700'000), "<stdin>:1:40001: too many brackets are open\n"},
+      {"deep block lists", repeated("- ", 1'000'000), "<stdin>:1:201: nested more than 100 deep\n"},
+      {"an alias bomb", laughter(), "<stdin>:6:20: more than 500000 values, aliases counted in full\n"},
       {"many keys",
        [] {
          std::string text;
-         for (int i = 0; i < 300'000; ++i) text += fmt::format("k{}: 1\n", i);
+         for (int i = 0; i < 50'000; ++i) text += fmt::format("k{}: 1\n", i);
          return text;
        }(),
-       ""},
-      {"a NUL", std::string("a: \0b\n", 6), ""},
-      {"not UTF-8", "a: \xff\xfe\n", ""},
-      {"a lone surrogate", "a: \"\\ud800\"\n", ""},
+       "<stdin>:1: apiVersion: Required value: neither apiVersion nor kind is there\n"},
+      {"a NUL", std::string("a: \0b\n", 6), "<stdin>:1:4: the character U+0000 is not allowed\n"},
+      {"not UTF-8", "a: \xff\xfe\n", "<stdin>:1:4: the text is not valid UTF-8\n"},
+      {"a lone surrogate", "a: \"\\ud800\"\n",
+       "<stdin>:1:11: the escape stands for 55296, which is no character\n"},
       {"all bytes",
        [] {
          std::string text;
          for (int i = 1; i < 256; ++i) text += static_cast<char>(i);
          return text;
        }(),
-       ""},
+       "<stdin>:1:1: the character U+0001 is not allowed\n"},
   };
 }
 
@@ -153,8 +153,8 @@ TEST(BadInput, MadeCasesAreRefusedInTime) {
     Watchdog watchdog;
     Session session = run_session({"validate", "-"}, one.manifest);
     EXPECT_EQ(session.status, 1);
-    EXPECT_THAT(session.err, ::testing::HasSubstr(one.says));
-    EXPECT_LT(session.err.size(), 4000u) << "a message must stay readable";
+    EXPECT_EQ(session.out, "");
+    EXPECT_EQ(session.err, one.says);
   }
 }
 
