@@ -128,5 +128,6 @@ def rights(world):
     used = used_in(first.proxy.log) | used_in(second.proxy.log)
     granted = granted_to(world.api, ACCOUNT, NAMESPACE)
     same(sorted(used - granted), [], "asked for and not granted")
-    same(sorted(granted - used), [], "granted and not asked for")
+    # An event that comes again is told by a patch of the first; none comes twice here.
+    same(sorted(granted - used - {("", "events", "patch")}), [], "granted and not asked for")
     check(any("/bindings" in path for _, path in other.proxy.log), "the other bound the pod")
