@@ -8,7 +8,7 @@
 namespace trainyard::kube {
 namespace {
 
-std::string told(const std::vector<PartFault>& faults) {
+std::string fault_text(const std::vector<PartFault>& faults) {
   std::string all;
   for (const PartFault& fault : faults) {
     constexpr std::string_view kKinds[] = {"required", "invalid", "forbidden", "unsupported"};
@@ -18,15 +18,15 @@ std::string told(const std::vector<PartFault>& faults) {
   return all;
 }
 
-json::object parsed(std::string_view text) { return json::parse(jview(text)).as_object(); }
+json::object part_of(std::string_view text) { return json::parse(jview(text)).as_object(); }
 
-struct Row {
+struct PartRow {
   std::string_view part;
   std::string_view expected;
 };
 
 TEST(PodParts, Volumes) {
-  const Row rows[] = {
+  const PartRow rows[] = {
       {R"({"name":"v"})", ""},
       {R"({"name":"v","emptyDir":{},"secret":null})", ""},
       {R"({"hostPath":{"path":"/a/..b/c"}})", ""},
@@ -35,13 +35,14 @@ TEST(PodParts, Volumes) {
       {R"({"configMap":{},"emptyDir":{},"hostPath":{"path":"/a"}})",
        "forbidden hostPath; forbidden configMap"},
   };
-  for (const Row& row : rows) EXPECT_EQ(told(volume_faults(parsed(row.part))), row.expected) << row.part;
-  EXPECT_FALSE(has_source(parsed(R"({"name":"v","secret":null})")));
-  EXPECT_TRUE(has_source(parsed(R"({"name":"v","image":{}})")));
+  for (const PartRow& row : rows)
+    EXPECT_EQ(fault_text(volume_faults(part_of(row.part))), row.expected) << row.part;
+  EXPECT_FALSE(has_source(part_of(R"({"name":"v","secret":null})")));
+  EXPECT_TRUE(has_source(part_of(R"({"name":"v","image":{}})")));
 }
 
 TEST(PodParts, Containers) {
-  const Row rows[] = {
+  const PartRow rows[] = {
       {R"({})", ""},
       {R"({"env":[{"name":"A b-%","value":"x"},{"name":""},1]})", ""},
       {R"({"env":[{"name":"A=B"},{"name":"ä"}]})", "invalid env[0].name = A=B; invalid env[1].name = ä"},
@@ -63,7 +64,8 @@ TEST(PodParts, Containers) {
       {R"({"startupProbe":{"exec":{},"tcpSocket":{"port":1},"grpc":{"port":1}}})",
        "forbidden startupProbe.tcpSocket; forbidden startupProbe.grpc"},
   };
-  for (const Row& row : rows) EXPECT_EQ(told(container_faults(parsed(row.part))), row.expected) << row.part;
+  for (const PartRow& row : rows)
+    EXPECT_EQ(fault_text(container_faults(part_of(row.part))), row.expected) << row.part;
 }
 
 }  // namespace
