@@ -386,7 +386,7 @@ TEST(HttpWatch, TellsThatTheServerAgreedAndNothingOfTheSortWhenItRefused) {
   });
   auto client = client_of(access_to(server));
   Mailbox<std::string> told;
-  WatchSink sink{[&](WatchEvent) { told.put("event"); },
+  WatchSink sink{[&](const WatchEvent&) { told.put("event"); },
                  [&](const std::optional<Error>&) { told.put("closed"); }, [&] { told.put("opened"); }};
   auto watch = client->open(watch_pods(), sink);
   EXPECT_EQ(told.take(), "opened");  // before it says anything
@@ -428,7 +428,7 @@ TEST(HttpWatch, NothingIsToldAfterTheHandleIsDropped) {
   std::unique_ptr<OpenWatch> own;
   Mailbox<int> called;
   Mailbox<int> opened;
-  WatchSink sink{[&](WatchEvent) {
+  WatchSink sink{[&](const WatchEvent&) {
                    opened.take();
                    own.reset();
                    called.put(1);

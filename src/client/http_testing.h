@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/check.h"
 #include "base/fd.h"
 
 namespace trainyard::client {
@@ -208,7 +209,7 @@ class TestServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+    CHECK(bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     listen(listener_.get(), 64);
     getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
