@@ -42,7 +42,8 @@ void InstallCommand::describe(CLI::App& app) {
   command
       ->add_option(
           "--gang", raw_->gang,
-          "Who places the pods of a TFJob together: volcano, kube-batch, coscheduling, t9k or trainyard")
+          "Who places the pods of a TFJob together: volcano, kube-batch, coscheduling, t9k or trainyard; "
+          "trainyard is our own scheduler, with the kinds and under the names of the others")
       ->check(CLI::IsMember({"volcano", "kube-batch", "coscheduling", "t9k", "trainyard"}));
   command->add_flag("--scheduler", options.scheduler, "Trainyard's own gang scheduler as well");
   command->add_flag("--with-volcano-crds", options.volcano_crds,

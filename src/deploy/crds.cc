@@ -90,6 +90,11 @@ json::object crd_of(const Kind& kind) {
   for (std::string_view version : kind.versions) versions.push_back(version_of(kind, version));
   json::object metadata{{"name", fmt::format("{}.{}", kind.plural, kind.group)},
                         {"labels", json::object{{"app.kubernetes.io/name", "trainyard"}}}};
+  // The groups that the project keeps for itself; this one is older than the rule.
+  if (kind.group.ends_with(".k8s.io")) {
+    metadata["annotations"] =
+        json::object{{"api-approved.kubernetes.io", "unapproved, as kube-batch's own definition is"}};
+  }
   json::object spec{{"group", jview(kind.group)},
                     {"names", std::move(names)},
                     {"scope", resource->resource.namespaced ? "Namespaced" : "Cluster"},
@@ -121,6 +126,10 @@ std::vector<json::object> volcano_crds() {
                   {"bus.volcano.sh", "commands", {"v1alpha1"}},
                   {"scheduling.volcano.sh", "podgroups", {"v1beta1"}},
                   {"scheduling.volcano.sh", "queues", {"v1beta1"}}});
+}
+
+std::vector<json::object> kube_batch_crds() {
+  return crds_of({{"scheduling.incubator.k8s.io", "podgroups", {"v1alpha1"}}});
 }
 
 }  // namespace trainyard::deploy

@@ -17,4 +17,8 @@ std::vector<json::object> own_crds();
 // for our own operator and scheduler, not a substitute for Volcano's own definitions.
 std::vector<json::object> volcano_crds();
 
+// The PodGroup of kube-batch. Its own definition is of apiextensions.k8s.io/v1beta1, which no Kubernetes
+// since 1.22 takes.
+std::vector<json::object> kube_batch_crds();
+
 }  // namespace trainyard::deploy

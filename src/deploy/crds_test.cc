@@ -18,7 +18,9 @@ constexpr size_t kAnnotationsMax = 256 * 1024;
 
 std::vector<json::object> all_crds() {
   std::vector<json::object> all = own_crds();
-  for (json::object& each : volcano_crds()) all.push_back(std::move(each));
+  for (auto* more : {&volcano_crds, &kube_batch_crds}) {
+    for (json::object& each : more()) all.push_back(std::move(each));
+  }
   return all;
 }
 
@@ -120,6 +122,16 @@ TEST(Crds, TfJobShowsStateAndAgeAndCanBeScaled) {
   EXPECT_EQ(kube::text_at(v1, {"subresources", "scale", "specReplicasPath"}),
             ".spec.tfReplicaSpecs.Worker.replicas");
   EXPECT_NE(kube::object_at(v1, {"subresources", "status"}), nullptr);
+}
+
+// The API server refuses a definition of such a group without a word about it.
+TEST(Crds, OfProtectedGroupsSayThatNobodyApprovedThem) {
+  for (const json::object& crd : all_crds()) {
+    const json::object* notes = kube::object_at(crd, {"metadata", "annotations"});
+    bool told =
+        notes != nullptr && kube::text_at(*notes, {"api-approved.kubernetes.io"}).starts_with("unapproved");
+    EXPECT_EQ(told, kube::text_at(crd, {"spec", "group"}).ends_with(".k8s.io")) << kube::name_of(crd);
+  }
 }
 
 TEST(CrdRules, AreLaidInOrderAndKeepWhatIsThere) {

@@ -98,6 +98,10 @@ bool wants_volcano_crds(const InstallOptions& options) {
   return options.volcano_crds || options.gang == Gang::kTrainyard;
 }
 
+bool wants_kube_batch_crds(const InstallOptions& options) {
+  return options.gang == Gang::kKubeBatch || options.gang == Gang::kTrainyard;
+}
+
 std::string documents(const Objects& objects) {
   std::vector<json::value> values(objects.begin(), objects.end());
   return kube::to_yaml_documents(values);
@@ -143,6 +147,7 @@ void add_chart_files(std::map<std::string, std::string>& files) {
 std::vector<json::object> install_objects(const InstallOptions& options) {
   Objects objects = own_crds();
   if (wants_volcano_crds(options)) append(objects, volcano_crds());
+  if (wants_kube_batch_crds(options)) append(objects, kube_batch_crds());
   if (options.crds_only) return objects;
   objects.insert(objects.begin(), object_head("v1", "Namespace", options.name_space, ""));
   append(objects, user_roles());
@@ -157,6 +162,7 @@ std::map<std::string, std::string> deploy_files() {
   std::map<std::string, std::string> files;
   add_crd_files(files, "crds", own_crds());
   add_crd_files(files, "volcano-crds", volcano_crds());
+  add_crd_files(files, "kube-batch-crds", kube_batch_crds());
   add_chart_files(files);
   InstallOptions options;
   files["base/namespace.yaml"] = kube::to_yaml(object_head("v1", "Namespace", options.name_space, ""));

@@ -11,7 +11,7 @@
 namespace trainyard::deploy {
 
 // Who places the pods of a job together. kTrainyard is our own scheduler, under the names that
-// Volcano's and T9k's have.
+// Volcano's, kube-batch's and T9k's have.
 enum class Gang { kNone, kVolcano, kKubeBatch, kCoscheduling, kT9k, kTrainyard };
 
 struct InstallOptions {

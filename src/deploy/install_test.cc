@@ -100,8 +100,9 @@ TEST(Install, OurSchedulerComesWithTheGroupsItPlaces) {
   EXPECT_THAT(names, Contains("Deployment/trainyard-scheduler"));
   EXPECT_THAT(names, Contains("ClusterRole/trainyard-scheduler"));
   EXPECT_THAT(names, Contains("CustomResourceDefinition/podgroups.scheduling.volcano.sh"));
+  EXPECT_THAT(names, Contains("CustomResourceDefinition/podgroups.scheduling.incubator.k8s.io"));
   EXPECT_EQ(args_of({.gang = Gang::kTrainyard}, "trainyard-scheduler"),
-            R"(["scheduler","--scheduler-name=trainyard,volcano,t9k-scheduler"])");
+            R"(["scheduler","--scheduler-name=trainyard,volcano,kube-batch,t9k-scheduler"])");
   EXPECT_EQ(args_of({.scheduler = true}, "trainyard-scheduler"), R"(["scheduler"])");
 }
 

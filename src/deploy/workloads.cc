@@ -81,7 +81,7 @@ Workload scheduler_workload(const InstallOptions& options) {
   Workload workload{"trainyard-scheduler", "scheduler", {}};
   // In place of the others, whose names the jobs' pods have.
   if (options.gang == Gang::kTrainyard) {
-    workload.flags.push_back("--scheduler-name=trainyard,volcano,t9k-scheduler");
+    workload.flags.push_back("--scheduler-name=trainyard,volcano,kube-batch,t9k-scheduler");
   }
   return workload;
 }

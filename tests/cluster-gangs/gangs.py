@@ -38,7 +38,7 @@ def crd(group, plural, kind, version):
                      "names": {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": kind + "List"}}}
 
 
-# Neither `trainyard install` nor Volcano brings it.
+# Volcano does not bring it; `trainyard install --gang trainyard`, which these cases do not use, does.
 KUBE_BATCH_CRD = crd("scheduling.incubator.k8s.io", "podgroups", "PodGroup", "v1alpha1")
 
 
