@@ -48,6 +48,13 @@ void InstallCommand::describe(CLI::App& app) {
   command->add_flag("--scheduler", options.scheduler, "Trainyard's own gang scheduler as well");
   command->add_flag("--with-volcano-crds", options.volcano_crds,
                     "Volcano's kinds as well, and look after its Jobs; only for clusters without Volcano");
+  command
+      ->add_option(
+          "--api-port", options.api_ports,
+          "A port of the API server that the network policy lets through, beside 443, 6443, 8443 and "
+          "16443; several times or with commas for several")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 65535));
   command->add_flag("--crds-only", options.crds_only, "Nothing but CustomResourceDefinitions");
   command->footer(
       "It prints YAML and changes nothing.\n\n"

@@ -79,6 +79,7 @@ CommandShape install_shape() {
            {"--namespaced", "jobs of that namespace alone", "", true},
            {"--scheduler", "our scheduler as well", "", true},
            {"--with-volcano-crds", "the kinds of Volcano as well", "", true},
+           {"--api-port", "a further port of the API server", ""},
            {"--crds-only", "nothing but CRDs", "", true}}};
 }
 

@@ -22,6 +22,7 @@ struct InstallOptions {
   bool scheduler = false;     // our scheduler as well; kTrainyard brings it anyway
   bool volcano_crds = false;  // and Volcano's jobs are looked after
   bool crds_only = false;
+  std::vector<int> api_ports;  // where the API server listens, beside the usual ones
 
   bool operator==(const InstallOptions&) const = default;
 };

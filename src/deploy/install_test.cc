@@ -95,6 +95,23 @@ TEST(Install, GangsAreAFlagOfTheOperator) {
             R"(["operator","--gang-scheduler-name=scheduler-plugins-scheduler"])");
 }
 
+std::string egress_of(const InstallOptions& options) {
+  std::vector<json::object> objects = install_objects(options);
+  const json::object* policy = find_object(objects, "NetworkPolicy", "trainyard-operator");
+  std::string out;
+  for (const json::value& rule : *kube::array_at(*policy, {"spec", "egress"})) {
+    for (const json::value& port : *kube::array_at(rule.as_object(), {"ports"})) {
+      out += json::serialize(*kube::find(port.as_object(), {"port"})) + " ";
+    }
+  }
+  return out;
+}
+
+TEST(Install, TheApiServerIsReachedOnThePortsThatClustersHave) {
+  EXPECT_EQ(egress_of({}), "443 6443 8443 16443 53 53 ");
+  EXPECT_EQ(egress_of({.api_ports = {7443}}), "443 6443 8443 16443 7443 53 53 ");
+}
+
 TEST(Install, OurSchedulerComesWithTheGroupsItPlaces) {
   std::vector<std::string> names = names_of(install_objects({.gang = Gang::kTrainyard}));
   EXPECT_THAT(names, Contains("Deployment/trainyard-scheduler"));

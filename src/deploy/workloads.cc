@@ -11,6 +11,9 @@ namespace {
 using kube::jview;
 
 constexpr int kUser = 65532;
+// Where API servers listen behind their Service: managed ones, kubeadm and k3s, minikube, MicroK8s. A
+// policy is about the port that is reached in the end, not about the Service's.
+constexpr int kApiPorts[] = {443, 6443, 8443, 16443};
 // Without it a tag of latest means Always, and an image that was loaded on the nodes is in no registry.
 constexpr const char* kPullPolicy = "IfNotPresent";
 
@@ -138,13 +141,17 @@ json::object network_policy_of(const Workload& workload, const InstallOptions& o
   auto port = [](int number, const char* protocol) {
     return json::object{{"port", number}, {"protocol", protocol}};
   };
-  policy["spec"] = json::object{
-      {"podSelector", selector_of(workload)},
-      {"policyTypes", {"Ingress", "Egress"}},
-      {"ingress", json::array{json::object{{"ports", {port(8080, "TCP"), port(8081, "TCP")}}}}},
-      // The API server and the names of the cluster, nothing else.
-      {"egress", json::array{json::object{
-                     {"ports", {port(443, "TCP"), port(6443, "TCP"), port(53, "TCP"), port(53, "UDP")}}}}}};
+  // The API server and the names of the cluster, nothing else.
+  json::array out;
+  for (int number : kApiPorts) out.push_back(port(number, "TCP"));
+  for (int number : options.api_ports) out.push_back(port(number, "TCP"));
+  out.push_back(port(53, "TCP"));
+  out.push_back(port(53, "UDP"));
+  policy["spec"] =
+      json::object{{"podSelector", selector_of(workload)},
+                   {"policyTypes", {"Ingress", "Egress"}},
+                   {"ingress", json::array{json::object{{"ports", {port(8080, "TCP"), port(8081, "TCP")}}}}},
+                   {"egress", json::array{json::object{{"ports", std::move(out)}}}}};
   return policy;
 }
 

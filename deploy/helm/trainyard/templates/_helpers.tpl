@@ -141,8 +141,9 @@ spec:
     - {port: 8081, protocol: TCP}
   egress:
   - ports:
-    - {port: 443, protocol: TCP}
-    - {port: 6443, protocol: TCP}
+    {{- range $root.Values.apiServerPorts }}
+    - {port: {{ . }}, protocol: TCP}
+    {{- end }}
     - {port: 53, protocol: TCP}
     - {port: 53, protocol: UDP}
 {{- end }}
