@@ -101,7 +101,7 @@ spec:
         readinessProbe:
           httpGet: {path: /readyz, port: health}
           periodSeconds: 10
-        resources: {{- toYaml $root.Values.operator.resources | nindent 10 }}
+        resources: {{- toYaml .resources | nindent 10 }}
         securityContext:
           allowPrivilegeEscalation: false
           readOnlyRootFilesystem: true
