@@ -61,15 +61,7 @@ Objects user_roles() {
     labels["rbac.authorization.k8s.io/aggregate-to-admin"] = "true";
     labels["rbac.authorization.k8s.io/aggregate-to-edit"] = "true";
     if (!edit) labels["rbac.authorization.k8s.io/aggregate-to-view"] = "true";
-    json::array verbs{"get", "list", "watch"};
-    if (edit) verbs = {"create", "delete", "deletecollection", "patch", "update"};
-    role["rules"] = json::array{
-        json::object{
-            {"apiGroups", {"kubeflow.org"}}, {"resources", {"tfjobs", "tfjobs/scale"}}, {"verbs", verbs}},
-        json::object{{"apiGroups", {"batch.tensorstack.dev"}},
-                     {"resources", {"tensorflowtrainingjobs"}},
-                     {"verbs", verbs}},
-        json::object{{"apiGroups", {"tensorstack.dev"}}, {"resources", {"tensorboards"}}, {"verbs", verbs}}};
+    role["rules"] = rules_for_people(edit);
     roles.push_back(std::move(role));
   }
   return roles;

@@ -151,6 +151,24 @@ TEST(Permissions, NeverEverythingAndSecretsOnlyForVolcanosJobs) {
   }
 }
 
+TEST(Permissions, PeopleSeeQueuesAndChangeGangsAlone) {
+  auto has = [](bool edit, std::string_view resource, std::string_view verb) {
+    for (const json::value& rule : rules_for_people(edit)) {
+      auto lists = [&](const char* key, std::string_view word) {
+        return testing::Value(*kube::array_at(rule.as_object(), {key}),
+                              Contains(json::value(kube::jview(word))));
+      };
+      if (lists("resources", resource) && lists("verbs", verb)) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(has(false, "queues", "list"));
+  EXPECT_TRUE(has(false, "podgroups", "watch"));
+  EXPECT_TRUE(has(true, "podgroups", "create"));
+  EXPECT_FALSE(has(true, "queues", "update"));
+  EXPECT_FALSE(has(false, "tfjobs", "create"));
+}
+
 // The files under deploy/ are what this room says. TRAINYARD_REWRITE=1 writes them.
 TEST(DeployFiles, AreTheOnesInTheRepository) {
   std::filesystem::path root = std::filesystem::path(TRAINYARD_SOURCE_DIR) / "deploy";

@@ -176,4 +176,19 @@ json::array rules_for(const std::vector<Permission>& permissions, Program progra
   return rules;
 }
 
+json::array rules_for_people(bool edit) {
+  const Words verbs = edit ? Words{"create", "delete", "deletecollection", "patch", "update"} : kWatched;
+  json::array rules;
+  auto add = [&](const Words& groups, const Words& resources) {
+    rules.push_back(json::object{
+        {"apiGroups", texts_of(groups)}, {"resources", texts_of(resources)}, {"verbs", texts_of(verbs)}});
+  };
+  add({"kubeflow.org"}, {"tfjobs", "tfjobs/scale"});
+  add({"batch.tensorstack.dev"}, {"tensorflowtrainingjobs"});
+  add({"tensorstack.dev"}, {"tensorboards"});
+  add(kPodGroupApis, {"podgroups"});
+  if (!edit) add(kQueueApis, {"queues"});
+  return rules;
+}
+
 }  // namespace trainyard::deploy

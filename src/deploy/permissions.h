@@ -1,5 +1,5 @@
 // What the operator and the scheduler ask the API for, and therefore may do: nothing else.
-// One table, each row with its reason. Pure data.
+// One table, each row with its reason; and what people get. Pure data.
 #pragma once
 
 #include <string_view>
@@ -29,5 +29,9 @@ std::vector<Permission> permissions(bool own_volcano_jobs);
 
 // The rules of a Role or ClusterRole, in the table's order.
 json::array rules_for(const std::vector<Permission>& permissions, Program program, Reach reach);
+
+// What people may do in a namespace: see jobs and what they wait in, or change jobs and gangs. Queues are
+// how a cluster is shared out, so who may edit a namespace may not change them.
+json::array rules_for_people(bool edit);
 
 }  // namespace trainyard::deploy
