@@ -87,6 +87,7 @@ CommandShape install_shape() {
 std::vector<Option> service_options() {
   return {{"--kubeconfig", "leads to the cluster", ""},
           {"--context", "of the kubeconfig", ""},
+          {"--master", "address of the API server", ""},
           {"--leader-elect", "one works, others stand by", "", true},
           {"--no-leader-elect", "without a lease", "", true},
           {"--leader-election-namespace", "where the lease is", ""},
