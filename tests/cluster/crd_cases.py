@@ -101,7 +101,7 @@ def dry(world, kind, job):
     return world.api.create(kind, world.ns, job, "?dryRun=All")
 
 
-@case("CRD: every TFJob that is wrong is refused with words that say why")
+@case("S33 CRD: every TFJob that is wrong is refused with words that say why")
 def refuse_tfjobs(world):
     dry(world, "tfjob", GOOD_TF)
     for path, value, words in TF_REFUSALS:

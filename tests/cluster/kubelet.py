@@ -12,6 +12,8 @@ container is restarted in place, and its restart counted. `finish` ends a pod fr
 
 import datetime
 import http.client
+import http.server
+import ssl
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -27,9 +29,41 @@ def micro_now():
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+class LogServer:
+    """What the API server asks a kubelet for when somebody reads a log: every container has said its name."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            parts = self.path.split("?")[0].split("/")  # /containerLogs/NAMESPACE/POD/CONTAINER
+            found = len(parts) == 5 and parts[1] == "containerLogs"
+            body = f"{parts[4]} of {parts[3]} was here\n".encode() if found else b""
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/plain")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    def __init__(self, keys):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(keys / "server.crt", keys / "server.key")
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.Answer)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
 class Kubelet:
-    def __init__(self, api, nodes, heartbeat=1.0):
+    def __init__(self, api, nodes, heartbeat=1.0, keys=None):
+        """With `keys`, a folder with server.crt and server.key, logs of containers are served as well."""
         self.api = api
+        self.logs = LogServer(keys) if keys else None
         self.nodes = list(nodes)
         self.silent = set()  # nodes that are lost: no heartbeat, no pod of theirs changes
         self.heartbeat = heartbeat
@@ -52,6 +86,8 @@ class Kubelet:
 
     def stop(self):
         self.stopping.set()
+        if self.logs:
+            self.logs.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
 
     def register(self, node):
@@ -66,11 +102,14 @@ class Kubelet:
             },
         )
 
-    @staticmethod
-    def node_status():
+    def node_status(self):
         amounts = {"cpu": "64", "memory": "256Gi", "pods": "500", "nvidia.com/gpu": "8"}
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": now()}
-        return {"capacity": amounts, "allocatable": amounts, "conditions": [ready], "phase": "Running"}
+        status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready], "phase": "Running"}
+        if self.logs:
+            status["addresses"] = [{"type": "InternalIP", "address": "127.0.0.1"}]
+            status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": self.logs.port}}
+        return status
 
     def beat(self):
         """Renews the lease of every node and now and then its status, as a kubelet does."""

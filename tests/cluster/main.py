@@ -38,7 +38,7 @@ def main():
         session.say("installing: trainyard install | kubectl apply -f -")
         cluster.kubectl("apply", "-f", "-", stdin=trainyard("install"))
         cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-        kubelet = Kubelet(cluster.api, NODES)
+        kubelet = Kubelet(cluster.api, NODES, keys=cluster.folder)
         stops.append(kubelet)
         kubelet.start()
         session.say(f"{len(NODES)} simulated nodes; starting the operator")

@@ -7,10 +7,11 @@ import contextlib
 import json
 import pathlib
 import subprocess
+import threading
 
 from cluster import ROOT
 from trouble_cases import operators, restore_role
-from yard import ServiceProcess, case, check, role, same, template, tfjob, trainyard, until
+from yard import ServiceProcess, case, check, role, same, t9k, t9k_role, template, tfjob, trainyard, until
 
 
 @contextlib.contextmanager
@@ -64,6 +65,18 @@ def volcano_job(name):
     }
 
 
+@contextlib.contextmanager
+def their_controller(world):
+    """A pod that looks like Volcano's controller, gone afterwards: other cases look in the whole cluster."""
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "theirs", "labels": {"app": "volcano-controller"}}, "spec": template()["spec"]}
+    world.api.create("pod", world.ns, pod)
+    try:
+        yield
+    finally:
+        world.api.delete("pod", world.ns, "theirs", {"gracePeriodSeconds": 0})
+        until(lambda: not world.api.find("pod", world.ns, "theirs"), "it goes")
+
+
 def volcano_phase(world, name):
     return world.job(name, "vcjob").get("status", {}).get("state", {}).get("phase")
 
@@ -88,9 +101,7 @@ def own_volcano_jobs(world):
 
 @case("volcano: where Volcano's controller runs its Jobs are left to it, and the log says so", alone=True)
 def volcano_left_alone(world):
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "theirs", "labels": {"app": "volcano-controller"}}, "spec": template()["spec"]}
-    world.api.create("pod", world.ns, pod)
-    with volcano_kinds(world), operators(world, flags=["--own-volcano-jobs"]) as ((one,), _):
+    with volcano_kinds(world), their_controller(world), operators(world, flags=["--own-volcano-jobs"]) as ((one,), _):
         until(lambda: "Volcano's own controller runs" in one.process.log(), lambda: "the log says so: " + one.process.log()[-800:])
         uid = world.submit(volcano_job("mnist"), "vcjob")["metadata"]["uid"]
         # It has seen what came before this job.
@@ -123,15 +134,67 @@ def volcano_comes_later(world):
     with volcano_kinds(world), operators(world, flags=["--own-volcano-jobs"]) as ((one,), _):
         uid = world.submit(volcano_job("first"), "vcjob")["metadata"]["uid"]
         until(lambda: world.api.find("vc-podgroup", world.ns, f"first-{uid}"), "the first Job is looked after")
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "theirs", "labels": {"app": "volcano-controller"}}, "spec": template()["spec"]}
-        world.api.create("pod", world.ns, pod)
-        until(lambda: "Volcano's own controller runs" in one.process.log(), "it is seen within a minute")
-        until(lambda: one.process.log().count("looking after jobs") == 2, "it begins anew without them")
-        one.wait_ready()
-        uid = world.submit(volcano_job("second"), "vcjob")["metadata"]["uid"]
-        world.submit(tfjob("later", {"Worker": role()}))
-        world.wait_true("later", "Running")
-        same(world.api.find("vc-podgroup", world.ns, f"second-{uid}"), None, "a PodGroup")
+        with their_controller(world):
+            until(lambda: "Volcano's own controller runs" in one.process.log(), "it is seen within a minute")
+            until(lambda: one.process.log().count("looking after jobs") == 2, "it begins anew without them")
+            one.wait_ready()
+            uid = world.submit(volcano_job("second"), "vcjob")["metadata"]["uid"]
+            world.submit(tfjob("later", {"Worker": role()}))
+            world.wait_true("later", "Running")
+            same(world.api.find("vc-podgroup", world.ns, f"second-{uid}"), None, "a PodGroup")
+
+
+@case("S46: with gangs, a job that names another scheduler keeps it, and is told", alone=True)
+def another_scheduler(world):
+    with volcano_kinds(world), operators(world, flags=["--gang-scheduler-name", "volcano"]):
+        for name, scheduler in (("theirs", "mine"), ("plain", "volcano")):
+            job = tfjob(name, {"Worker": role()})
+            if name == "theirs":
+                job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["schedulerName"] = scheduler
+            world.submit(job)
+            until(lambda: world.api.find("vc-podgroup", world.ns, name), "the PodGroup")
+            world.api.patch("vc-podgroup", world.ns, name, {"status": {"phase": "Inqueue"}})
+            pod = until(lambda: world.pods(name).get(f"{name}-worker-0"), "the pod")
+            same(pod["spec"]["schedulerName"], scheduler, name)
+        until(lambda: "SettedPodTemplateSchedulerName" in world.reasons("theirs"), lambda: f"the event; there are {world.reasons('theirs')}")
+        check("SettedPodTemplateSchedulerName" not in world.reasons("plain"), "nothing is told of the other")
+
+
+@case("S47: a job is not planned again before what was written for it is seen", alone=True)
+def expectations(world):
+    with operators(world, proxied=True) as (_, proxy):
+        shown = threading.Event()
+
+        def before(request):
+            if request.is_watch and "/pods?" in request.path:
+                shown.wait(60)
+
+        def made():
+            return [path for method, path in proxy.log if method == "POST" and path.split("?")[0].endswith("/pods")]
+
+        proxy.before = before
+        proxy.cut_watches()
+        try:
+            world.submit(tfjob("j", {"Worker": role(2)}))
+            until(lambda: len(made()) == 2, lambda: f"two pods are asked for: {made()}")
+            for turn in range(3):
+                world.patch_job("j", {"metadata": {"annotations": {"turn": str(turn)}}})
+                world.still(lambda: len(made()) == 2, "a pod that is not seen yet is asked for again", 1)
+        finally:
+            shown.set()
+        world.wait_true("j", "Running")
+        same(len(made()), 2, "pods that were asked for")
+
+
+@case("S48: kinds that are not enabled are left alone; those of Kubeflow that are not ours are named in the log", alone=True)
+def enabled_kinds(world):
+    with operators(world, flags=["--enable-scheme=tfjob", "--enable-scheme=pytorchjob"]) as ((one,), _):
+        check("--enable-scheme=pytorchjob: not run by Trainyard" in one.process.log(), one.process.log()[-800:])
+        world.submit(t9k("other", [t9k_role("worker")]), "t9k")
+        world.submit(tfjob("j", {"Worker": role()}))
+        world.wait_true("j", "Running")
+        same(sorted(world.pods()), ["j-worker-0"], "pods")
+        same(world.job("other", "t9k").get("status"), None, "its status")
 
 
 @case("options: one service for all replicas of a job, by which each is found", alone=True)
