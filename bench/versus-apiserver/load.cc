@@ -22,7 +22,9 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -50,6 +52,7 @@ class Line {
       give_up("cannot read " + target.ca_file);
     }
     SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_read_ahead(context_, 1);  // a record in one read, not its header first
     socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in to{};
     to.sin_family = AF_INET;
@@ -73,44 +76,58 @@ class Line {
   void send(const std::string& text) {
     if (SSL_write(ssl_, text.data(), static_cast<int>(text.size())) <= 0) give_up("the connection broke");
   }
-  // Whatever has come, at least one byte; "" at the end.
-  std::string some() {
-    char buffer[16384];
-    int size = SSL_read(ssl_, buffer, sizeof buffer);
-    return size > 0 ? std::string(buffer, static_cast<size_t>(size)) : std::string();
+  // Whatever has come, at least one byte; "" at the end. Good until the next read.
+  std::string_view some() {
+    used_ = 0;
+    return more() ? received() : std::string_view();
   }
   // Reads one whole answer and gives its status.
   int answer() {
-    std::string text;
-    size_t head = std::string::npos;
-    while ((head = text.find("\r\n\r\n")) == std::string::npos) more(text);
-    int status = std::atoi(text.c_str() + sizeof "HTTP/1.1");
-    std::string lower = text.substr(0, head);
-    std::transform(lower.begin(), lower.end(), lower.begin(), ::tolower);
-    size_t length = lower.find("content-length:");
-    if (length != std::string::npos) {
-      size_t size = head + 4 + std::strtoul(lower.c_str() + length + 15, nullptr, 10);
-      while (text.size() < size) more(text);
+    used_ = 0;
+    size_t head = std::string_view::npos;
+    while ((head = received().find("\r\n\r\n")) == std::string_view::npos) must_read_more();
+    int status = std::atoi(buffer_.data() + sizeof "HTTP/1.1");
+    if (std::optional<size_t> length = content_length(received().substr(0, head))) {
+      while (used_ < head + 4 + *length) must_read_more();
     } else {
-      while (!text.ends_with("0\r\n\r\n")) more(text);
+      while (!received().ends_with("0\r\n\r\n")) must_read_more();
     }
-    body_ = text.substr(head + 4);
+    body_at_ = head + 4;
     return status;
   }
   // Of the last answer.
-  const std::string& body() const { return body_; }
+  std::string body() const { return std::string(received().substr(body_at_)); }
 
  private:
-  void more(std::string& text) {
-    std::string next = some();
-    if (next.empty()) give_up("the connection was closed");
-    text += next;
+  std::string_view received() const { return {buffer_.data(), used_}; }
+
+  static std::optional<size_t> content_length(std::string_view header) {
+    static constexpr std::string_view kName = "\r\ncontent-length:";
+    auto found = std::search(header.begin(), header.end(), kName.begin(), kName.end(),
+                             [](char a, char b) { return (a | 0x20) == (b | 0x20); });
+    if (found == header.end()) return std::nullopt;
+    return std::strtoul(&*found + kName.size(), nullptr, 10);
   }
+
+  // False at the end.
+  bool more() {
+    if (buffer_.size() - used_ < kReadBytes) buffer_.resize(used_ + 2 * kReadBytes);
+    int size = SSL_read(ssl_, buffer_.data() + used_, kReadBytes);
+    if (size > 0) used_ += static_cast<size_t>(size);
+    return size > 0;
+  }
+  void must_read_more() {
+    if (!more()) give_up("the connection was closed");
+  }
+
+  static constexpr int kReadBytes = 16384;
 
   SSL_CTX* context_ = nullptr;
   SSL* ssl_ = nullptr;
   int socket_ = -1;
-  std::string body_;
+  std::string buffer_;
+  size_t used_ = 0;  // of the buffer
+  size_t body_at_ = 0;
 };
 
 std::string pod(const std::string& name) {
@@ -137,6 +154,24 @@ std::string create(const Target& target, const std::string& name) {
       target.port, target.token, body.size(), body);
 }
 
+// Creates of pods that differ in the number at the end of their name, which is written into one text.
+class Creates {
+ public:
+  Creates(const Target& target, const std::string& prefix)
+      : text_(create(target, prefix + std::string(kDigits, '0'))),
+        number_(text_.find(prefix + std::string(kDigits, '0')) + prefix.size()) {}
+
+  const std::string& number(int i) {
+    fmt::format_to(text_.begin() + static_cast<std::ptrdiff_t>(number_), "{:0{}}", i, kDigits);
+    return text_;
+  }
+
+ private:
+  static constexpr int kDigits = 8;
+  std::string text_;
+  size_t number_;
+};
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -156,12 +191,13 @@ void creates(const Target& target, int connections, double seconds, const std::s
   for (int n = 0; n < connections; ++n) {
     threads.emplace_back([&, n] {
       Line line(target);
+      Creates requests(target, fmt::format("{}-{}-", prefix, n));
       std::vector<double> own;
       ++ready;
       while (!go) std::this_thread::yield();
       for (int i = 0; seconds_since(start) < seconds; ++i) {
         Clock::time_point sent = Clock::now();
-        line.send(create(target, fmt::format("{}-{}-{}", prefix, n, i)));
+        line.send(requests.number(i));
         if (int status = line.answer(); status != 201) {
           give_up(fmt::format("answered {}: {}", status, line.body()));
         }
@@ -189,7 +225,7 @@ void follow(Line& line, const std::string& prefix, int events, std::map<int, Clo
   const std::string wanted = fmt::format("\"name\":\"{}-", prefix);
   std::string text;
   while (static_cast<int>(seen.size()) < events) {
-    std::string next = line.some();
+    std::string_view next = line.some();
     if (next.empty()) give_up("the watch ended");
     Clock::time_point now = Clock::now();
     text += next;
