@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "hub/carry_out.h"
+#include "hub/gathering.h"
 #include "hub/journal.h"
 #include "hub/watchers.h"
 #include "kube/access.h"
@@ -72,11 +73,14 @@ class Body final : public Hub {
 
   // Each is called with the lock held; those that take it let go of it while they work.
   void run();
+  // Waits for as many answers as are worth a commit, not for long.
+  void gather(Lock& lock);
   void housekeep(Steady::time_point now);
   // Gives each namespace the service account that every one has.
   void make_accounts(Time now);
   void commit(Lock& lock);
-  void answer_ready(Lock& lock);
+  Batch next_batch() const;
+  void answer_ready(Lock& lock, Batch& written);
   void fail(Lock& lock, const Error& error);
   void tell(Lock& lock);
   int64_t needed_by(const kube::Verb& verb, const Result<Answer>& answer) const;
@@ -97,6 +101,8 @@ class Body final : public Hub {
   int64_t told_;                 // to those who watch
   int64_t equipped_ = 0;         // up to here every namespace has its service account
   std::deque<Waiting> waiting_;  // by what they need, ascending
+  Gathering gathering_;
+  bool gathers_ = false;  // the hub's thread waits for as many as that wants
   Watchers watchers_;
   std::optional<std::string> failed_;
   bool closing_ = false;
@@ -119,7 +125,9 @@ Result<Done> Body::start() {
   }
   make_accounts(options_.clock());
   if (store_.revision() > committed_) {
-    Result<Done> done = journal_->commit({store_.changes_since(committed_), store_.uids(), std::nullopt});
+    Batch batch = next_batch();
+    write_texts(batch);
+    Result<Done> done = journal_->commit(batch);
     if (!done.ok()) return Error{ErrorKind::kUnavailable, done.error().message};
     committed_ = told_ = store_.revision();
   }
@@ -172,8 +180,9 @@ void Body::submit(kube::Request request, Respond respond) {
   const int64_t need = needed_by(request.verb, answer);
   if (need > committed_) {
     waiting_.push_back({need, std::move(answer), std::move(respond), std::move(read)});
+    const bool is_worth_it = !gathers_ || waiting_.size() >= gathering_.wanted();
     lock.unlock();
-    wake_.notify_one();
+    if (is_worth_it) wake_.notify_one();
     return;
   }
   const bool somebody_listens = told_ < committed_;
@@ -214,6 +223,7 @@ std::optional<std::string> Body::failed() const {
 void Body::run() {
   Lock lock(mutex_);
   while (true) {
+    gather(lock);
     Steady::time_point tick = Steady::now() + kTick;
     if (paused_until_ > Steady::now()) tick = std::min(tick, paused_until_);
     wake_.wait_until(lock, tick, [&] {
@@ -230,6 +240,14 @@ void Body::run() {
   std::vector<std::shared_ptr<Watcher>> rest = watchers_.take_all();
   lock.unlock();
   for (const std::shared_ptr<Watcher>& watcher : rest) watcher->close(std::nullopt);
+}
+
+void Body::gather(Lock& lock) {
+  if (gathering_.wanted() == 1) return;
+  gathers_ = true;
+  wake_.wait_for(lock, kGatherMax, [&] { return closing_ || waiting_.size() >= gathering_.wanted(); });
+  gathers_ = false;
+  if (waiting_.empty()) gathering_ = {};
 }
 
 void Body::mark(Time now) {
@@ -283,10 +301,12 @@ void Body::make_accounts(Time now) {
 }
 
 void Body::commit(Lock& lock) {
-  Batch batch{store_.changes_since(committed_), store_.uids(), std::nullopt};
+  Batch batch = next_batch();
   const int64_t target = store_.revision();
+  const size_t together = waiting_.size();
   if (std::optional<int64_t> revision = compactable()) batch.compaction = compaction_up_to(store_, *revision);
   lock.unlock();
+  write_texts(batch);
   Result<Done> done = journal_->commit(batch);
   lock.lock();
   if (!done.ok()) {
@@ -295,17 +315,31 @@ void Body::commit(Lock& lock) {
   }
   committed_ = target;
   if (batch.compaction) store_.compact(batch.compaction->revision);
-  answer_ready(lock);
+  gathering_.on_commit(together, waiting_.size() - together);
+  answer_ready(lock, batch);
 }
 
-void Body::answer_ready(Lock& lock) {
+Batch Body::next_batch() const {
+  return {.changes = store_.changes_since(committed_), .uids = store_.uids()};
+}
+
+void Body::answer_ready(Lock& lock, Batch& written) {
   std::vector<Waiting> ready;
   while (!waiting_.empty() && waiting_.front().need <= committed_) {
     ready.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }
   lock.unlock();
-  for (Waiting& one : ready) one.respond(std::move(one.answer));
+  size_t at = 0;
+  for (Waiting& one : ready) {
+    // Both are in the order of revisions.
+    while (at < written.changes.size() && written.changes[at].event.revision < one.need) ++at;
+    if (at < written.changes.size() && one.answer.ok() &&
+        one.answer->object == written.changes[at].event.object) {
+      one.answer.value().text = std::move(written.texts[at]);
+    }
+    one.respond(std::move(one.answer));
+  }
   lock.lock();
 }
 
@@ -314,6 +348,7 @@ void Body::fail(Lock& lock, const Error& error) {
   equipped_ = std::min(equipped_, committed_);
   if (error.kind == ErrorKind::kUnknown) failed_ = error.message;
   paused_until_ = Steady::now() + kPauseAfterFail;
+  gathering_ = {};
   std::vector<Waiting> refused;
   for (Waiting& one : std::exchange(waiting_, {})) {
     one.answer = one.read ? carry_out(store_, *one.read, options_.clock()) : Result<Answer>(error);

@@ -48,6 +48,7 @@ class Journal;
 
 struct Answer {
   Object object;              // of get, create, update, patch, delete
+  std::string text;           // of a write the object as it was put on disk; "" where nothing was
   std::vector<Object> items;  // of list; of deletecollection what was deleted
   int64_t revision = 0;       // of list; of a write the revision it made
   std::string continue_token;

@@ -201,6 +201,20 @@ TEST(HubTest, WritesThatComeTogetherShareACommit) {
   EXPECT_EQ(disk->rows.size(), 4u + 4u + 51u) << "namespaces, their accounts and what was written";
 }
 
+TEST(HubTest, TheAnswerToAWriteCarriesTheTextThatWentToDisk) {
+  TempDir folder;
+  std::unique_ptr<Hub> hub = Hub::open(test_options(folder / "store.db")).value();
+  Result<Answer> made = hub->call(create(config("a")));
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(made->text, json::serialize(*made->object));
+  Result<Answer> changed = hub->call(set("a", "other"));
+  EXPECT_EQ(changed->text, json::serialize(*changed->object));
+  EXPECT_EQ(hub->call(set("a", "other"))->text, "");  // nothing was written
+  EXPECT_EQ(hub->call(get("a"))->text, "");
+  Result<Answer> removed = hub->call(remove("a"));
+  EXPECT_EQ(removed->text, json::serialize(*removed->object));
+}
+
 TEST(HubTest, GarbageIsCollectedBeforeTheAnswer) {
   for (bool durable : {false, true}) {
     std::unique_ptr<Hub> hub =

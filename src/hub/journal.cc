@@ -15,6 +15,13 @@ class Memory final : public Journal {
 
 }  // namespace
 
+void write_texts(Batch& batch) {
+  batch.texts.reserve(batch.changes.size());
+  for (const store::Change& change : batch.changes) {
+    batch.texts.push_back(json::serialize(*change.event.object));
+  }
+}
+
 std::unique_ptr<Journal> memory_journal() { return std::make_unique<Memory>(); }
 
 Batch::Compaction compaction_up_to(const store::Store& store, int64_t revision) {

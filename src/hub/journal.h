@@ -20,6 +20,7 @@ namespace trainyard::hub {
 // What one commit writes: all of it or nothing.
 struct Batch {
   std::vector<store::Change> changes;  // in the order of revisions
+  std::vector<std::string> texts;      // of their objects, as JSON
   uint64_t uids = 0;                   // how many the store has given
   struct Compaction {
     int64_t revision = 0;
@@ -27,6 +28,9 @@ struct Batch {
   };
   std::optional<Compaction> compaction;
 };
+
+// Fills in the texts.
+void write_texts(Batch& batch);
 
 // A kind of object with text of its own, for what outlives the store.
 struct KeptResource {
@@ -53,6 +57,7 @@ class Journal {
   virtual Result<Done> load(store::Store& store) = 0;
   // Ok: it is on disk. kUnavailable: it is not, and the next commit may go well.
   // kUnknown: it may or may not be, and this journal must not be written any more.
+  // REQUIRES: the batch has its texts.
   virtual Result<Done> commit(const Batch& batch) = 0;
   // Whether a commit takes time and may fail.
   virtual bool is_durable() const = 0;

@@ -228,12 +228,12 @@ int SqliteJournal::write_resource(const KeptResource& resource, Ids& added, int6
 }
 
 int SqliteJournal::write(const Batch& batch, Ids& added) {
-  for (const store::Change& change : batch.changes) {
+  for (size_t i = 0; i < batch.changes.size(); ++i) {
+    const store::Change& change = batch.changes[i];
     int64_t id = 0;
     if (int code = write_resource(KeptResource(change.resource), added, id); code != SQLITE_DONE) return code;
-    std::string text = json::serialize(*change.event.object);
     insert_.bind(1, change.event.revision).bind(2, id).bind(3, static_cast<int64_t>(change.event.kind));
-    int code = insert_.bind(4, static_cast<int64_t>(batch.uids)).bind(5, text).run();
+    int code = insert_.bind(4, static_cast<int64_t>(batch.uids)).bind(5, batch.texts[i]).run();
     if (code != SQLITE_DONE) return code;
   }
   if (!batch.compaction) return SQLITE_DONE;

@@ -158,12 +158,13 @@ class FakeJournal final : public Journal {
 
  private:
   void keep(const Batch& batch) {
-    for (const store::Change& change : batch.changes) {
+    ASSERT_EQ(batch.texts.size(), batch.changes.size());
+    for (size_t i = 0; i < batch.changes.size(); ++i) {
+      const store::Change& change = batch.changes[i];
       EXPECT_GT(change.event.revision, disk_->revision);
       disk_->revision = change.event.revision;
       disk_->rows.insert_or_assign(
-          change.event.revision,
-          Disk::Row{KeptResource(change.resource), change.event.kind, json::serialize(*change.event.object)});
+          change.event.revision, Disk::Row{KeptResource(change.resource), change.event.kind, batch.texts[i]});
     }
     disk_->uids = batch.uids;
     if (!batch.compaction) return;
