@@ -13,6 +13,7 @@ std::optional<kube::Request> Watcher::ask(Time now) {
   if (state_ == State::kWatching) {
     kube::Watch watch;
     watch.labels = stream_.labels;
+    watch.fields = stream_.fields;
     watch.version = std::to_string(version_);
     heard_ = false;
     return kube::Request{stream_.resource, stream_.ns, std::move(watch)};
@@ -20,6 +21,7 @@ std::optional<kube::Request> Watcher::ask(Time now) {
   state_ = State::kListing;
   kube::List list;
   list.labels = stream_.labels;
+  list.fields = stream_.fields;
   list.limit = stream_.page_max;
   list.continue_token = continue_token_;
   return kube::Request{stream_.resource, stream_.ns, std::move(list)};

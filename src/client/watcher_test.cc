@@ -66,6 +66,15 @@ TEST(WatcherTest, ListsThenWatches) {
   EXPECT_EQ(asked(watcher.ask(kStart)), "watch 9");
 }
 
+TEST(WatcherTest, AsksForWhatTheStreamSelects) {
+  Stream stream{kube::kPods, {}, ""};
+  stream.fields.add("spec.nodeName", "here");
+  Watcher watcher(stream);
+  EXPECT_EQ(std::get<kube::List>(watcher.ask(kStart)->verb).fields, stream.fields);
+  watcher.on_list(page({}, 5), kStart);
+  EXPECT_EQ(std::get<kube::Watch>(watcher.ask(kStart)->verb).fields, stream.fields);
+}
+
 TEST(WatcherTest, PagesAreGivenAsTheyComeAndTheRevisionIsThatOfTheFirst) {
   Watcher watcher(Stream{kube::kPods, {}, ""});
   watcher.ask(kStart);

@@ -123,11 +123,13 @@ void Loop::open_watch(const StreamRequest& wanted) {
 }
 
 void Loop::put(Incoming incoming) {
+  bool is_first = false;
   {
     std::lock_guard lock(mutex_);
+    is_first = incoming_.empty();
     incoming_.push_back(std::move(incoming));
   }
-  wake_.notify_one();
+  if (is_first) wake_.notify_one();
 }
 
 void Loop::sleep() {

@@ -25,12 +25,21 @@ kube::Request remove_now(const json::object& pod) {
 
 std::string_view node_name_of(const json::object& pod) { return kube::text_at(pod, {"spec", "nodeName"}); }
 
+// The pods that have a node, and another than `own`.
+kube::FieldSelector elsewhere(std::string_view own) {
+  Result<kube::FieldSelector> fields =
+      kube::FieldSelector::parse(fmt::format("spec.nodeName!=,spec.nodeName!={}", own));
+  CHECK(fields.ok());
+  return std::move(fields).value();
+}
+
 }  // namespace
 
 SimulatedNodes::SimulatedNodes(client::Client& client, std::string own)
     : client_(client), own_(std::move(own)), caches_(2) {
   watchers_.emplace_back(client::Stream{kube::kNodes, {}, ""});
-  watchers_.emplace_back(client::Stream{kube::kPods, {}, ""});
+  watchers_.emplace_back(
+      client::Stream{kube::kPods, {}, "", nullptr, client::Form::kDocument, elsewhere(own_)});
 }
 
 std::vector<StreamRequest> SimulatedNodes::requests(Time now) {
@@ -68,8 +77,7 @@ void SimulatedNodes::take_in(int stream, const std::vector<client::Output>& outp
       // How a pod ended that is gone is of no interest here.
       caches_[stream].settle_vanished(kube::controller_uid_of(*seen));
       caches_[stream].forget_if([](std::string_view, const client::Tombstone&) { return true; });
-      std::string_view node = node_name_of(*seen);
-      if (changed.after != nullptr && !node.empty() && node != own_) queue_.add(key, now);
+      if (changed.after != nullptr) queue_.add(key, now);
     }
   }
 }
