@@ -28,21 +28,24 @@ OrStatus<json::value> json_value(std::string_view text) {
   return std::move(value).value();
 }
 
-OrStatus<ObjectBody> as_object(OrStatus<json::value> value, std::vector<std::string> duplicates = {}) {
+// `json_text`: where keys may be written twice.
+OrStatus<ObjectBody> as_object(OrStatus<json::value> value, std::string_view json_text = {}) {
   if (const auto* status = std::get_if<Status>(&value)) return *status;
   json::value& body = std::get<json::value>(value);
   if (!body.is_object()) return bad_request("the body must be an object");
+  std::vector<std::string> duplicates = duplicate_fields(json_text, body);
   return ObjectBody{std::move(body.get_object()), std::move(duplicates)};
 }
 
 OrStatus<PatchBody> as_patch(kube::PatchKind kind, OrStatus<json::value> value,
-                             std::vector<std::string> duplicates = {}) {
+                             std::string_view json_text = {}) {
   if (const auto* status = std::get_if<Status>(&value)) return *status;
   json::value& patch = std::get<json::value>(value);
   bool list = kind == kube::PatchKind::kJson;
   if (list ? !patch.is_array() : !patch.is_object()) {
     return bad_request(list ? "the patch must be a list of operations" : "the patch must be an object");
   }
+  std::vector<std::string> duplicates = duplicate_fields(json_text, patch);
   return PatchBody{kind, std::move(patch), std::move(duplicates)};
 }
 
@@ -64,7 +67,7 @@ OrStatus<ObjectBody> object_of_body(const HttpRequest& request) {
   std::string_view type = request.header("content-type");
   switch (body_type_of(type)) {
     case BodyType::kJson:
-      return as_object(json_value(request.body), duplicate_fields(request.body));
+      return as_object(json_value(request.body), request.body);
     case BodyType::kYaml:
       return as_object(yaml_value(request.body));
     case BodyType::kProtobuf: {
@@ -90,10 +93,10 @@ OrStatus<PatchBody> patch_of_body(const HttpRequest& request, bool built_in) {
     case BodyType::kJsonPatch:
       return as_patch(kube::PatchKind::kJson, json_value(request.body));
     case BodyType::kMergePatch:
-      return as_patch(kube::PatchKind::kMerge, json_value(request.body), duplicate_fields(request.body));
+      return as_patch(kube::PatchKind::kMerge, json_value(request.body), request.body);
     case BodyType::kStrategicPatch:
       if (!built_in) break;
-      return as_patch(kube::PatchKind::kStrategic, json_value(request.body), duplicate_fields(request.body));
+      return as_patch(kube::PatchKind::kStrategic, json_value(request.body), request.body);
     case BodyType::kApplyPatch:
       return as_patch(kube::PatchKind::kApply, yaml_value(request.body));
     case BodyType::kJson:

@@ -45,13 +45,9 @@ std::string sign(std::string_view secret, std::string_view text) {
   return {reinterpret_cast<const char*>(mac.data()), size};
 }
 
-// Through a digest, so that not even the length shows.
+// In a time that does not tell where they differ. How long a token is everybody may know.
 bool same(std::string_view a, std::string_view b) {
-  std::array<unsigned char, 32> x{};
-  std::array<unsigned char, 32> y{};
-  EVP_Digest(a.data(), a.size(), x.data(), nullptr, EVP_sha256(), nullptr);
-  EVP_Digest(b.data(), b.size(), y.data(), nullptr, EVP_sha256(), nullptr);
-  return CRYPTO_memcmp(x.data(), y.data(), x.size()) == 0;
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 User account_user(const json::object& claims) {

@@ -33,6 +33,8 @@ void drop_unknown_fields(const ApiResource& resource, json::object& body);
 // `duplicate field "spec.foo"`, from the text itself (parsing keeps one of them). JSON alone:
 // the YAML reader refuses duplicates by itself.
 std::vector<std::string> duplicate_fields(std::string_view json_text);
+// The same, sooner where there is none. `parsed` is what was read of it.
+std::vector<std::string> duplicate_fields(std::string_view json_text, const json::value& parsed);
 
 // 400: `TFJob in version "v1" cannot be handled as a TFJob: strict decoding error: unknown
 // field "spec.foo", unknown field "spec.bar"`.

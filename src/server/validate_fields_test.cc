@@ -49,6 +49,10 @@ TEST(ValidateFields, NamesWhatIsThereTwice) {
   EXPECT_EQ(duplicate_fields(R"({"a":1,"b":{"c":"\"x","c":2},"l":[{"d":1},{"d":1,"d":{}}],"a":3})"),
             (Problems{"duplicate field \"b.c\"", "duplicate field \"l[1].d\"", "duplicate field \"a\""}));
   EXPECT_EQ(duplicate_fields(R"({"a":["a","a"],"b":{"a":"a"}})"), Problems{});
+  for (std::string_view text : {R"({"a":1,"b":{"c":"\"x","c":2},"l":[{"d":1},{"d":1,"d":{}}],"a":3})",
+                                R"({"a":["a:","\\",":\""],"b":{"a":"a"}})", R"({"\u0061":1,"a":2})"}) {
+    EXPECT_EQ(duplicate_fields(text, json::parse(kube::jview(text))), duplicate_fields(text)) << text;
+  }
   for (std::string_view broken : {"", "}", "{\"", "[[[", "{\"a\\"}) duplicate_fields(broken);
 }
 
