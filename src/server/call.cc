@@ -91,12 +91,13 @@ void answer(const CallRef& call, const json::value& body, int status) {
 
 void refuse(const CallRef& call, const Status& status) { answer(call, response_of(status)); }
 
-void answer_object(const CallRef& call, const ObjectRef& object, int status) {
+void answer_object(const CallRef& call, const ObjectRef& object, int status, std::string text) {
   ObjectRef shown = presented(*call->api, object);
   switch (call->form.shape) {
     case Shape::kObject:
       if (call->form.encoding == Encoding::kJson) {
-        return answer(call, {.status = status, .body = json::serialize(*shown)});
+        if (text.empty() || shown != object) text = json::serialize(*shown);
+        return answer(call, {.status = status, .body = std::move(text)});
       }
       return answer(call, formed(*call, *shown, status));
     case Shape::kTable:

@@ -26,6 +26,7 @@ struct Call {
   User user;
   Time now;
   Respond respond;
+  Run run;  // where the answer is made, unless that takes long
   // Of requests about a resource.
   ResourcePath path;
   const ApiResource* api = nullptr;
@@ -49,7 +50,8 @@ void refuse(const CallRef& call, const Status& status);
 void answer(const CallRef& call, HttpResponse response);
 void answer(const CallRef& call, const json::value& body, int status = 200);
 // In the form that the client asked for.
-void answer_object(const CallRef& call, const ObjectRef& object, int status = 200);
+// `text` is the object as JSON, where somebody has it already.
+void answer_object(const CallRef& call, const ObjectRef& object, int status = 200, std::string text = "");
 void answer_list(const CallRef& call, const std::vector<ObjectRef>& items, const ListMeta& meta);
 
 // The object as this version of the API shows it; the same one when nothing differs.

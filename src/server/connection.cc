@@ -7,7 +7,6 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
@@ -27,20 +26,41 @@ namespace http = beast::http;
 
 constexpr Duration kLinger{1'000};            // for a client that is still sending what we refused
 constexpr size_t kLingerBytesMax = 16 << 20;  // and how much of it
+constexpr size_t kHeadBytes = 256;            // about what the header of an answer takes
+constexpr size_t kReadAtOnceMax = kTlsRecordBytes;
+constexpr size_t kWrittenAtOnceMax = 64 * 1024;  // larger answers are not copied behind their header
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
-HttpRequest request_of(const BeastRequest& from, bool client_certificate) {
+// Takes the body out of it.
+HttpRequest request_of(BeastRequest& from, bool client_certificate) {
   HttpRequest request;
   request.method = view(from.method_string());
   request.target = view(from.target());
   for (const auto& field : from) {
     request.headers.push_back({std::string(view(field.name_string())), std::string(view(field.value()))});
   }
-  request.body = from.body();
+  request.body = std::move(from.body());
   request.client_certificate = client_certificate;
   request.websocket = beast::websocket::is_upgrade(from);
   return request;
+}
+
+std::string head_of(const HttpResponse& response, bool keep) {
+  const bool has_body = response.status != 304;
+  std::string head;
+  head.reserve(kHeadBytes + response.body.size());
+  auto out = std::back_inserter(head);
+  fmt::format_to(out, "HTTP/1.1 {} {}\r\n", response.status,
+                 view(http::obsolete_reason(static_cast<http::status>(response.status))));
+  if (has_body) fmt::format_to(out, "Content-Type: {}\r\n", response.content_type);
+  head += "X-Content-Type-Options: nosniff\r\n";
+  for (const Header& header : response.headers) {
+    fmt::format_to(out, "{}: {}\r\n", header.name, header.value);
+  }
+  if (!keep) head += "Connection: close\r\n";
+  if (has_body) fmt::format_to(out, "Content-Length: {}\r\n", response.body.size());
+  return head += "\r\n";
 }
 
 // What a request that could not be read is told; nullopt when nobody listens any more.
@@ -56,17 +76,50 @@ std::optional<Status> status_of_failure(const beast::error_code& error) {
   return std::nullopt;
 }
 
+// When a connection is over unless something comes. Moving it on costs nothing: its timer stays
+// as it is and looks again when it fires.
+class Deadline {
+ public:
+  Deadline(const Io& executor, std::function<void()> on_over)
+      : timer_(executor), on_over_(std::move(on_over)) {}
+
+  void set(Duration from_now) {
+    at_ = Clock::now() + from_now;
+    if (!armed_ || at_ < timer_.expiry()) arm();
+  }
+  void clear() { at_ = Clock::time_point::max(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void arm() {
+    armed_ = true;
+    timer_.expires_at(at_);
+    timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](const beast::error_code& error) {
+      if (error || alive.expired()) return;  // it was armed anew, or nobody waits any more
+      armed_ = false;
+      if (at_ == Clock::time_point::max()) return;
+      if (at_ <= Clock::now()) return on_over_();
+      arm();
+    });
+  }
+
+  net::basic_waitable_timer<Clock, net::wait_traits<Clock>, Io> timer_;
+  std::function<void()> on_over_;
+  Clock::time_point at_ = Clock::time_point::max();
+  bool armed_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
 class Connection final : public LiveConnection, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(net::ip::tcp::socket socket, net::ssl::context& tls, Handler& handler,
-             const ServerLimits& limits)
+  Connection(Socket socket, net::ssl::context& tls, Handler& handler, const ServerLimits& limits)
       : executor_(socket.get_executor()),
         stream_(std::move(socket), tls),
+        deadline_(executor_, [this] { close(); }),
         wake_(executor_),
         handler_(handler),
-        limits_(limits) {
-    buffer_.reserve(kStreamChunkBytes);
-  }
+        limits_(limits) {}
 
   void start(std::function<void()> done) {
     handler_.counters().open_connections += 1;
@@ -82,26 +135,38 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     net::post(executor_, [self = shared_from_this()] {
       self->stopping_ = true;
       if (self->websocket_ != nullptr) return self->websocket_->stop();
-      if (self->reading_) self->lowest().close();
+      if (self->reading_) self->close();
       self->wake_up();
     });
   }
 
  private:
-  using Tcp = beast::tcp_stream;
-  Tcp& lowest() { return beast::get_lowest_layer(stream_); }
+  using Want = TlsStream::Want;
 
-  net::awaitable<void> run() {
-    lowest().expires_after(limits_.handshake);
+  void close() { stream_.close(); }
+
+  Awaitable<void> run() {
     reading_ = true;
-    auto [error] = co_await stream_.async_handshake(net::ssl::stream_base::server, kTuple);
+    bool is_safe = co_await shake_hands();
     reading_ = false;
-    if (error) co_return;
-    certificate_ = shows_certificate();
-    while (!stopping_) {
-      if (!co_await serve_one()) break;
+    if (is_safe) {
+      certificate_ = shows_certificate();
+      while (!stopping_) {
+        if (!co_await serve_one()) break;
+      }
     }
-    if (websocket_ == nullptr) lowest().close();
+    deadline_.clear();
+    if (websocket_ == nullptr) close();
+  }
+
+  Awaitable<bool> shake_hands() {
+    deadline_.set(limits_.handshake);
+    while (true) {
+      TlsStream::Tried tried = stream_.try_handshake();
+      if (tried.want == Want::kNothing) co_return !tried.error;
+      auto [error] = co_await stream_.async_wait(tried.want, kTuple);
+      if (error) co_return false;
+    }
   }
 
   // Whether the client has shown one that our authority signed: any other ended the handshake.
@@ -113,10 +178,11 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
   }
 
   // One request and its answer; false when the connection is of no more use.
-  net::awaitable<bool> serve_one() {
+  Awaitable<bool> serve_one() {
     http::request_parser<http::string_body> parser;
     parser.header_limit(kHeaderBytesMax);
     parser.body_limit(kBodyBytesMax);
+    parser.eager(true);
     reading_ = true;
     beast::error_code error = co_await read(parser);
     reading_ = false;
@@ -124,6 +190,7 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
       if (std::optional<Status> status = status_of_failure(error)) co_await refuse_and_linger(*status);
       co_return false;
     }
+    deadline_.clear();  // for as long as it takes to answer
     if (stopping_) co_return false;
     Outcome outcome = co_await handled(request_of(parser.get(), certificate_));
     bool keep = parser.get().keep_alive();
@@ -138,78 +205,112 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     co_return false;
   }
 
-  net::awaitable<beast::error_code> read(http::request_parser<http::string_body>& parser) {
-    if (buffer_.size() == 0) {
-      lowest().expires_after(limits_.idle);
-      auto [error, count] = co_await stream_.async_read_some(buffer_.prepare(kStreamChunkBytes), kTuple);
-      if (error) co_return http::error::end_of_stream;
-      buffer_.commit(count);
+  // Most requests come whole: then there is one deadline, that of the wait for their first byte.
+  Awaitable<beast::error_code> read(http::request_parser<http::string_body>& parser) {
+    bool has_begun = buffer_.size() > 0;
+    bool is_in_header = false;
+    bool is_in_body = false;
+    if (!has_begun) deadline_.set(limits_.idle);
+    while (true) {
+      beast::error_code error;
+      if (buffer_.size() > 0) buffer_.consume(parser.put(buffer_.data(), error));
+      if (error && error != http::error::need_more) co_return error;
+      if (parser.is_done()) co_return beast::error_code();
+      if (has_begun && !std::exchange(is_in_header, has_begun)) deadline_.set(limits_.header);
+      if (parser.is_header_done() && !std::exchange(is_in_body, true)) {
+        deadline_.set(limits_.body);
+        static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+        bool is_wanted = beast::iequals(parser.get()[http::field::expect], "100-continue");
+        if (is_wanted && !co_await write_all(kContinue)) co_return http::error::end_of_stream;
+      }
+      if (!co_await read_some()) {
+        co_return has_begun ? http::error::partial_message : http::error::end_of_stream;
+      }
+      has_begun = true;
     }
-    lowest().expires_after(limits_.header);
-    auto [header_error, header_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kTuple);
-    if (header_error) co_return header_error;
-    lowest().expires_after(limits_.body);
-    if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
-      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-      auto [error, count] = co_await net::async_write(stream_, net::buffer(kContinue), kTuple);
-      if (error) co_return error;
-    }
-    auto [error, bytes] = co_await http::async_read(stream_, buffer_, parser, kTuple);
-    co_return error;
   }
 
-  // Waits on the strand for the handler, wherever it answers.
-  net::awaitable<Outcome> handled(HttpRequest request) {
+  // Appends to the buffer what has come, at least a byte; false when the client is gone.
+  Awaitable<bool> read_some() {
+    // What has not come yet is not asked for in vain.
+    Want want = stream_.has_pending() ? Want::kNothing : Want::kToRead;
+    while (true) {
+      if (want != Want::kNothing) {
+        auto [error] = co_await stream_.async_wait(want, kTuple);
+        if (error) co_return false;
+      }
+      auto space = buffer_.prepare(kReadAtOnceMax);
+      TlsStream::Tried tried = stream_.try_read(space.data(), space.size());
+      buffer_.commit(tried.bytes);
+      if (tried.want == Want::kNothing) co_return !tried.error;
+      want = tried.want;
+    }
+  }
+
+  Awaitable<bool> write_all(std::string_view text) {
+    bool waits = false;
+    while (!text.empty()) {
+      TlsStream::Tried tried = stream_.try_write(text.data(), text.size());
+      if (tried.error) co_return false;
+      text.remove_prefix(tried.bytes);
+      if (tried.want == Want::kNothing) continue;
+      if (!std::exchange(waits, true)) deadline_.set(limits_.write);
+      auto [error] = co_await stream_.async_wait(tried.want, kTuple);
+      if (error) co_return false;
+    }
+    co_return true;
+  }
+
+  // Waits on its thread for the handler, wherever it answers.
+  Awaitable<Outcome> handled(HttpRequest request) {
     auto initiate = [this](auto completion, HttpRequest&& request) {
       auto shared = std::make_shared<decltype(completion)>(std::move(completion));
-      handler_.handle(std::move(request), [shared, executor = executor_](Outcome outcome) {
+      auto respond = [shared, executor = executor_](Outcome outcome) {
         net::dispatch(executor, [shared, outcome = std::move(outcome)]() mutable {
           std::move (*shared)(std::move(outcome));
         });
-      });
+      };
+      auto run = [executor = executor_](std::function<void()> step) {
+        net::dispatch(executor, std::move(step));
+      };
+      handler_.handle(std::move(request), std::move(respond), std::move(run));
     };
-    co_return co_await net::async_initiate<const net::use_awaitable_t<>, void(Outcome)>(
-        initiate, net::use_awaitable, std::move(request));
+    using Token = net::use_awaitable_t<Io>;
+    Token token;
+    co_return co_await net::async_initiate<Token, void(Outcome)>(initiate, token, std::move(request));
   }
 
-  net::awaitable<bool> write(HttpResponse from, bool keep, bool head) {
-    http::response<http::string_body> response{static_cast<http::status>(from.status), 11};
-    if (from.status != 304) response.set(http::field::content_type, from.content_type);
-    response.set("X-Content-Type-Options", "nosniff");
-    for (const Header& header : from.headers) response.insert(header.name, header.value);
-    response.keep_alive(keep && !stopping_);
-    response.body() = head ? "" : std::move(from.body);
-    if (from.status != 304) response.prepare_payload();
-    lowest().expires_after(limits_.write);
-    auto [error, count] = co_await http::async_write(stream_, response, kTuple);
-    co_return !error;
+  Awaitable<bool> write(HttpResponse response, bool keep, bool head) {
+    if (head) response.body.clear();
+    std::string text = head_of(response, keep && !stopping_);
+    const bool is_large = response.body.size() > kWrittenAtOnceMax;
+    if (!is_large) text += response.body;
+    if (!co_await write_all(text)) co_return false;
+    if (!is_large) co_return true;
+    co_return co_await write_all(response.body);
   }
 
   // Reads a little of what is still being sent, so that the refusal is seen before the reset.
-  net::awaitable<void> refuse_and_linger(const Status& status) {
+  Awaitable<void> refuse_and_linger(const Status& status) {
     if (!co_await write(response_of(status), false, false)) co_return;
-    lowest().expires_after(kLinger);
+    deadline_.set(kLinger);
     size_t total = 0;
     while (total < kLingerBytesMax && !stopping_) {
       buffer_.clear();
-      auto [error, count] = co_await stream_.async_read_some(buffer_.prepare(kStreamChunkBytes), kTuple);
-      if (error) co_return;
-      total += count;
+      if (!co_await read_some()) co_return;
+      total += buffer_.size();
     }
   }
 
-  net::awaitable<void> stream(StreamResponse from) {
+  Awaitable<void> stream(StreamResponse from) {
     handler_.counters().open_streams += 1;
-    http::response<http::empty_body> response{http::status::ok, 11};
-    response.set(http::field::content_type, from.content_type);
-    response.set(http::field::cache_control, "no-cache, private");
-    response.set("X-Content-Type-Options", "nosniff");
-    response.keep_alive(false);
-    response.chunked(true);
-    http::response_serializer<http::empty_body> serializer{response};
-    lowest().expires_after(limits_.write);
-    auto [error, count] = co_await http::async_write_header(stream_, serializer, kTuple);
-    if (!error) {
+    bool is_told = co_await write_all(
+        fmt::format("HTTP/1.1 200 OK\r\nContent-Type: {}\r\nCache-Control: no-cache, private\r\n"
+                    "X-Content-Type-Options: nosniff\r\nConnection: close\r\n"
+                    "Transfer-Encoding: chunked\r\n\r\n",
+                    from.content_type));
+    if (is_told) {
+      deadline_.clear();
       watch_for_leaving();
       co_await pump(from);
     }
@@ -217,8 +318,8 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     handler_.counters().open_streams -= 1;
   }
 
-  net::awaitable<void> pump(StreamResponse& from) {
-    // The strand's own objects must outlive a late call from the stream's thread.
+  Awaitable<void> pump(StreamResponse& from) {
+    // The thread's own objects must outlive a late call from the stream's thread.
     from.stream->on_ready([weak = weak_from_this(), executor = executor_] {
       net::post(executor, [weak] {
         if (auto self = weak.lock()) self->wake_up();
@@ -237,18 +338,16 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     }
   }
 
-  net::awaitable<bool> write_chunk(const std::string& chunk) {
-    lowest().expires_after(limits_.write);
-    auto [error, count] = co_await net::async_write(stream_, http::make_chunk(net::buffer(chunk)), kTuple);
-    co_return !error;
+  Awaitable<bool> write_chunk(const std::string& chunk) {
+    bool is_written = co_await write_all(fmt::format("{:x}\r\n{}\r\n", chunk.size(), chunk));
+    deadline_.clear();
+    co_return is_written;
   }
 
-  net::awaitable<void> end_stream() {
-    lowest().expires_after(limits_.write);
-    auto [error, count] = co_await net::async_write(stream_, http::make_chunk_last(), kTuple);
-    if (error) co_return;
+  Awaitable<void> end_stream() {
+    if (!co_await write_all("0\r\n\r\n")) co_return;
     beast::error_code ignored;
-    lowest().socket().shutdown(net::ip::tcp::socket::shutdown_send, ignored);
+    stream_.socket().shutdown(Socket::shutdown_send, ignored);
     // The client closes when it has read the end.
     auto end = std::chrono::steady_clock::now() + kLinger;
     while (!peer_left_ && std::chrono::steady_clock::now() < end) {
@@ -257,7 +356,7 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     }
   }
 
-  net::awaitable<void> wait_for_more(Duration poll, std::chrono::steady_clock::time_point end) {
+  Awaitable<void> wait_for_more(Duration poll, std::chrono::steady_clock::time_point end) {
     if (ready_) co_return;
     auto until = end;
     if (poll.count() > 0) until = std::min(until, std::chrono::steady_clock::now() + poll);
@@ -272,9 +371,8 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
 
   // A client that reads a stream says nothing; when reading fails it is gone.
   void watch_for_leaving() {
-    lowest().expires_never();
     buffer_.clear();
-    stream_.async_read_some(buffer_.prepare(kStreamChunkBytes),
+    stream_.async_read_some(buffer_.prepare(kReadAtOnceMax),
                             [self = shared_from_this()](const beast::error_code& error, size_t) {
                               if (!error && !self->stopping_) return self->watch_for_leaving();
                               if (error) self->peer_left_ = true;
@@ -282,17 +380,17 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
                             });
   }
 
-  net::awaitable<void> tunnel(BeastRequest request, UpgradeResponse upgrade) {
+  Awaitable<void> tunnel(BeastRequest request, UpgradeResponse upgrade) {
     handler_.counters().open_tunnels += 1;
-    lowest().expires_never();
     websocket_ = websocket_session(std::move(stream_), std::move(upgrade));
     co_await websocket_->run(std::move(request));
     handler_.counters().open_tunnels -= 1;
   }
 
   // Fixed.
-  net::any_io_executor executor_;
+  Io executor_;
   TlsStream stream_;
+  Deadline deadline_;
   net::steady_timer wake_;
   Handler& handler_;
   const ServerLimits& limits_;
@@ -308,7 +406,7 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
 
 }  // namespace
 
-std::shared_ptr<LiveConnection> serve(net::ip::tcp::socket socket, net::ssl::context& tls, Handler& handler,
+std::shared_ptr<LiveConnection> serve(Socket socket, net::ssl::context& tls, Handler& handler,
                                       const ServerLimits& limits, std::function<void()> done) {
   auto connection = std::make_shared<Connection>(std::move(socket), tls, handler, limits);
   connection->start(std::move(done));

@@ -1,14 +1,14 @@
 // Connection: one client from the handshake to the end. Internal to the server: includes
-// Asio, so only the transport's own files may include it. All of it runs on one strand.
+// Asio, so only the transport's own files may include it. All of it runs on one thread.
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <functional>
 #include <memory>
 
 #include "server/handler.h"
 #include "server/server.h"
+#include "server/tls_stream.h"
 
 namespace trainyard::server {
 
@@ -21,9 +21,8 @@ class LiveConnection {
 };
 
 // Serves the client until it leaves, then calls `done` on some thread. REQUIRES: the socket's
-// executor is a strand; the context and the handler live until `done`.
-std::shared_ptr<LiveConnection> serve(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context& tls,
-                                      Handler& handler, const ServerLimits& limits,
-                                      std::function<void()> done);
+// executor is run by one thread; the context and the handler live until `done`.
+std::shared_ptr<LiveConnection> serve(Socket socket, boost::asio::ssl::context& tls, Handler& handler,
+                                      const ServerLimits& limits, std::function<void()> done);
 
 }  // namespace trainyard::server

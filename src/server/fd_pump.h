@@ -1,4 +1,4 @@
-// FdPump: one descriptor of a container, read and written on a strand. Internal to tunnels.
+// FdPump: one descriptor of a container, read and written on one thread. Internal to tunnels.
 // After stop() nothing is called any more.
 #pragma once
 

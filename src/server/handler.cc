@@ -28,8 +28,8 @@ std::string verb_for_counting(const Call& call, const Route& route) {
   return verb.empty() ? "other" : std::string(verb);
 }
 
-Objects::Run run_of(const HandlerOptions& options) {
-  if (options.run) return options.run;
+Run or_at_once(Run run) {
+  if (run) return run;
   return [](const std::function<void()>& step) { step(); };
 }
 
@@ -40,13 +40,13 @@ Handler::Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodA
       registry_(registry),
       gate_(options_.token, options_.names),
       pages_(registry, hub, counters_, options_.git_version),
-      objects_(hub, registry, options_.clock, run_of(options_)),
+      objects_(hub, registry, options_.clock, or_at_once(options_.run)),
       subresources_(objects_, gate_.tokens()),
       pod_calls_(objects_, pods),
       proxy_calls_(objects_, pods),
-      node_metrics_(hub, pods, options_.node_name, run_of(options_)) {}
+      node_metrics_(hub, pods, options_.node_name, or_at_once(options_.run)) {}
 
-void Handler::handle(HttpRequest request, Respond respond) {
+void Handler::handle(HttpRequest request, Respond respond, Run run) {
   Result<Uri> uri = parse_target(request.target);
   if (!uri.ok()) {
     counters_.count_request("other", 400);
@@ -56,6 +56,7 @@ void Handler::handle(HttpRequest request, Respond respond) {
   call->request = std::move(request);
   call->uri = std::move(uri).value();
   call->now = options_.clock();
+  call->run = or_at_once(std::move(run));
   std::optional<Route> route = route_of(call->uri.segments);
   std::string verb = route ? verb_for_counting(*call, *route) : "other";
   counters_.in_flight += 1;

@@ -28,8 +28,8 @@ struct HandlerOptions {
   std::string node_name = "trainyard";
   int64_t in_flight_max = 400;  // requests that are being answered, streams not counted
   std::function<Time()> clock;  // REQUIRES: set
-  // Where answers are made; at once when not set.
-  Objects::Run run;
+  // Where answers are made that may take long; at once when not set.
+  Run run;
 };
 
 class Handler {
@@ -37,9 +37,9 @@ class Handler {
   // The hub, the registry and the pods outlive it. `pods` may be null: there is no node.
   Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodAccess* pods);
 
-  // `respond` is called once, perhaps before this returns. REQUIRES: every answer has come
-  // before the handler goes.
-  void handle(HttpRequest request, Respond respond);
+  // `respond` is called once, perhaps before this returns; most answers are made in `run`, at
+  // once when it is not set. REQUIRES: every answer has come before the handler goes.
+  void handle(HttpRequest request, Respond respond, Run run = {});
 
   Counters& counters() { return counters_; }
 

@@ -79,5 +79,7 @@ struct UpgradeResponse {
 
 using Outcome = std::variant<HttpResponse, StreamResponse, UpgradeResponse>;
 using Respond = std::function<void(Outcome)>;
+// Carries a step out somewhere; it may do so at once.
+using Run = std::function<void(std::function<void()>)>;
 
 }  // namespace trainyard::server

@@ -13,7 +13,7 @@ namespace trainyard::server {
 
 class NodeMetrics {
  public:
-  NodeMetrics(hub::Hub& hub, PodAccess* pods, std::string node_name, Objects::Run run)
+  NodeMetrics(hub::Hub& hub, PodAccess* pods, std::string node_name, Run run)
       : hub_(hub), pods_(pods), node_name_(std::move(node_name)), run_(std::move(run)) {}
 
   // REQUIRES: call->api has Backing::kMetrics.
@@ -27,7 +27,7 @@ class NodeMetrics {
   hub::Hub& hub_;
   PodAccess* pods_;
   std::string node_name_;
-  Objects::Run run_;
+  Run run_;
 };
 
 // A PodMetrics; pure.

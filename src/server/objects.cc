@@ -179,7 +179,8 @@ void Objects::ask(const CallRef& call, kube::Verb verb, kube::WriteOptions optio
   hub_.submit(std::move(request),
               [this, call, is_list, token, then = std::move(then)](Result<hub::Answer> answer) {
                 auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
-                run_([call, is_list, token, then, shared] {
+                const Run& run = is_list ? run_ : call->run;
+                run([call, is_list, token, then, shared] {
                   if (!shared->ok() && is_list && shared->error().kind == ErrorKind::kInvalid) {
                     return refuse(call, bad_request(shared->error().message));
                   }
@@ -189,7 +190,7 @@ void Objects::ask(const CallRef& call, kube::Verb verb, kube::WriteOptions optio
                       status.continue_token = store::renewed_token(token);
                     return refuse(call, status);
                   }
-                  then(call, **shared);
+                  then(call, shared->value());
                 });
               });
 }
@@ -207,7 +208,7 @@ void Objects::list_of(const CallRef& call, const kube::Resource& resource, Then 
     auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
     run_([call, resource, then, shared] {
       if (!shared->ok()) return refuse(call, status_of(shared->error(), resource, ""));
-      then(call, **shared);
+      then(call, shared->value());
     });
   });
 }
@@ -260,10 +261,10 @@ void Objects::create(const CallRef& call) {
   call->path.name = kube::name_of(body);
   const bool dry = options.dry_run;
   ask(call, kube::Create{std::move(body)}, std::move(options),
-      [this, dry](const CallRef& call, const hub::Answer& answer) {
+      [this, dry](const CallRef& call, hub::Answer& answer) {
         // Served before its creator hears of it.
         if (is_crd(*call->api) && !dry) (void)registry_.put_crd(*answer.object);
-        answer_object(call, answer.object, 201);
+        answer_object(call, answer.object, 201, std::move(answer.text));
       });
 }
 
@@ -284,8 +285,8 @@ void Objects::update(const CallRef& call, bool status) {
   } else {
     verb = kube::Update{std::move(body)};
   }
-  ask(call, std::move(verb), std::move(options), [](const CallRef& call, const hub::Answer& answer) {
-    answer_object(call, answer.object, answer.created ? 201 : 200);
+  ask(call, std::move(verb), std::move(options), [](const CallRef& call, hub::Answer& answer) {
+    answer_object(call, answer.object, answer.created ? 201 : 200, std::move(answer.text));
   });
 }
 
@@ -316,8 +317,8 @@ void Objects::patch(const CallRef& call, bool status) {
   }
   kube::Patch verb{call->path.name, body.kind, stored_patch(*call->api, body.kind, std::move(body.patch)),
                    status};
-  ask(call, std::move(verb), std::move(options).value(), [](const CallRef& call, const hub::Answer& answer) {
-    answer_object(call, answer.object, answer.created ? 201 : 200);
+  ask(call, std::move(verb), std::move(options).value(), [](const CallRef& call, hub::Answer& answer) {
+    answer_object(call, answer.object, answer.created ? 201 : 200, std::move(answer.text));
   });
 }
 

@@ -12,10 +12,9 @@ namespace trainyard::server {
 
 class Objects {
  public:
-  // `run` carries a step out where answers are made; it may do so at once.
-  using Run = std::function<void(std::function<void()>)>;
-  using Then = std::function<void(const CallRef& call, const hub::Answer& answer)>;
+  using Then = std::function<void(const CallRef& call, hub::Answer& answer)>;
 
+  // `run`: where answers are made that may take long.
   Objects(hub::Hub& hub, Registry& registry, std::function<Time()> clock, Run run)
       : hub_(hub), registry_(registry), clock_(std::move(clock)), run_(std::move(run)) {}
 

@@ -7,8 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
-#include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -48,18 +47,39 @@ HandlerOptions handler_options(const ServerOptions& options, net::io_context& io
           .node_name = options.node_name,
           .in_flight_max = options.limits.in_flight_max,
           .clock = options.clock,
-          .run = [&io](std::function<void()> step) { net::dispatch(io, std::move(step)); }};
+          .run = [&io](std::function<void()> step) { net::post(io, std::move(step)); }};
 }
 
+// A thread and what it runs, until it is told that nothing more will come.
+class Worker {
+ public:
+  void start() {
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  // Waits for the end of what is under way.
+  void finish() {
+    work_.reset();
+    if (thread_.joinable()) thread_.join();
+  }
+  net::io_context& io() { return io_; }
+
+ private:
+  net::io_context io_{1};
+  net::executor_work_guard<Io> work_{net::make_work_guard(io_)};
+  std::thread thread_;
+};
+
+// Each connection belongs to one of a few threads, so nothing of it needs a lock. What may
+// take long, lists above all, is done by a thread that has no connections.
 class TlsServer final : public Server {
  public:
   TlsServer(ServerOptions options, hub::Hub& hub, Registry& registry, PodAccess* pods)
       : options_(std::move(options)),
-        acceptor_(net::make_strand(io_)),
-        handler_(handler_options(options_, io_), hub, registry, pods),
+        workers_(static_cast<size_t>(options_.threads)),
+        acceptor_(workers_.front().io().get_executor()),
+        handler_(handler_options(options_, slow_.io()), hub, registry, pods),
         crds_(hub, registry, options_.clock,
-              [this](std::function<void()> step) { net::post(io_, std::move(step)); }),
-        work_(net::make_work_guard(io_)) {
+              [this](std::function<void()> step) { net::post(slow_.io(), std::move(step)); }) {
     set_up(tls_, options_.tls);
   }
   ~TlsServer() override { stop(); }
@@ -81,7 +101,8 @@ class TlsServer final : public Server {
     Result<Done> following = crds_.start();
     if (!following.ok()) return following;
     accept();
-    for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
+    for (Worker& worker : workers_) worker.start();
+    slow_.start();
     return Done{};
   }
 
@@ -103,22 +124,22 @@ class TlsServer final : public Server {
         stopping_ = true;
         for (auto& [id, connection] : connections_) connection->stop();
       }
-      work_.reset();
-      for (std::thread& thread : threads_) thread.join();
+      for (Worker& worker : workers_) worker.finish();
+      slow_.finish();
     });
   }
 
  private:
   void accept() {
-    acceptor_.async_accept(net::make_strand(io_),
-                           [this](boost::system::error_code error, tcp::socket socket) {
-                             if (!acceptor_.is_open()) return;
-                             if (!error) take(std::move(socket));
-                             accept();
-                           });
+    Worker& next = workers_[accepted_++ % workers_.size()];
+    acceptor_.async_accept(next.io().get_executor(), [this](boost::system::error_code error, Socket socket) {
+      if (!acceptor_.is_open()) return;
+      if (!error) take(std::move(socket));
+      accept();
+    });
   }
 
-  void take(tcp::socket socket) {
+  void take(Socket socket) {
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     std::lock_guard lock(mutex_);
@@ -139,19 +160,19 @@ class TlsServer final : public Server {
 
   // Fixed. The order matters: what is below uses what is above.
   ServerOptions options_;
-  net::io_context io_;
   net::ssl::context tls_{net::ssl::context::tls_server};
-  tcp::acceptor acceptor_;
+  Worker slow_;
+  std::deque<Worker> workers_;
+  net::basic_socket_acceptor<tcp, Io> acceptor_;
   Handler handler_;
   CrdKeeper crds_;
-  net::executor_work_guard<net::io_context::executor_type> work_;
   uint16_t port_ = 0;
-  std::vector<std::thread> threads_;
   // State.
   std::once_flag stopped_;
   std::mutex mutex_;
   std::map<uint64_t, std::shared_ptr<LiveConnection>> connections_;
   uint64_t last_id_ = 0;
+  size_t accepted_ = 0;
   bool stopping_ = false;
 };
 

@@ -1,6 +1,6 @@
 // Tunnel: what an agreed WebSocket is for: the messages of one client, and on the other
-// side the descriptors of a container. All calls to a Tunnel come on one strand, so does
-// what its descriptors tell; a TunnelPeer is called on that strand alone.
+// side the descriptors of a container. All calls to a Tunnel come on one thread, so does
+// what its descriptors tell; a TunnelPeer is called on that thread alone.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -30,7 +30,7 @@ class TunnelPeer {
 class Tunnel {
  public:
   virtual ~Tunnel() = default;
-  // `executor` is the strand. The peer outlives the tunnel's last call to it: nothing is
+  // `executor` is that thread's. The peer outlives the tunnel's last call to it: nothing is
   // called after stop().
   virtual void start(TunnelPeer& peer, boost::asio::any_io_executor executor) = 0;
   virtual void on_message(std::string_view message) = 0;

@@ -4,9 +4,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/ssl.hpp>
 #include <boost/beast/websocket.hpp>
-#include <boost/beast/websocket/ssl.hpp>
 #include <deque>
 
 #include "server/tunnel.h"
@@ -35,7 +33,7 @@ class Session final : public WebSocketSession,
         subprotocol_(std::move(upgrade.subprotocol)),
         tunnel_(std::move(upgrade.tunnel)) {}
 
-  net::awaitable<void> run(BeastRequest request) override {
+  Awaitable<void> run(BeastRequest request) override {
     auto self = shared_from_this();
     set_options();
     auto [error] = co_await ws_.async_accept(request, kTuple);
@@ -92,7 +90,7 @@ class Session final : public WebSocketSession,
     }));
   }
 
-  net::awaitable<void> read_all() {
+  Awaitable<void> read_all() {
     beast::flat_buffer buffer;
     while (true) {
       while (paused_ && !closing_) {
@@ -107,7 +105,7 @@ class Session final : public WebSocketSession,
     }
   }
 
-  net::awaitable<void> write_all() {
+  Awaitable<void> write_all() {
     writing_ = true;
     writable_.expires_after(kFirstFrameDelay);
     while (writable_.expiry() > std::chrono::steady_clock::now()) (void)co_await writable_.async_wait(kTuple);

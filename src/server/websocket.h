@@ -5,29 +5,29 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 #include <functional>
 #include <memory>
 
 #include "server/http.h"
+#include "server/tls_stream.h"
 
 namespace trainyard::server {
 
 // A failed operation answers with its error code, as the first of a tuple; it does not throw.
-inline constexpr auto kTuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+inline constexpr auto kTuple = boost::asio::as_tuple(boost::asio::use_awaitable_t<Io>{});
 
-using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
+template <typename T>
+using Awaitable = boost::asio::awaitable<T, Io>;
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
 class WebSocketSession {
  public:
   virtual ~WebSocketSession() = default;
-  // Agrees to the upgrade and carries messages until one side ends. On the stream's strand.
-  virtual boost::asio::awaitable<void> run(BeastRequest request) = 0;
-  // Closes soon; on the stream's strand.
+  // Agrees to the upgrade and carries messages until one side ends. On the stream's thread.
+  virtual Awaitable<void> run(BeastRequest request) = 0;
+  // Closes soon; on the stream's thread.
   virtual void stop() = 0;
 };
 
