@@ -146,6 +146,18 @@ TEST(ServerLimitsTest, SlowClientsAreCutOff) {
   EXPECT_EQ(plane.call("GET", "/version").status, 200);
 }
 
+TEST(ServerLimitsTest, AHeaderThatTricklesInIsCutOff) {
+  TestPlane plane({.header = Duration{300}});
+  auto client = plane.client();
+  client->send("GET /version HTTP/1.1\r\n");
+  int sent = 0;
+  while (sent < 1'000 && client->send("X: y\r\n")) {
+    ++sent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_LT(sent, 1'000);
+}
+
 TEST(ServerLimitsTest, ConnectionsAreCounted) {
   TestPlane plane({.connections_max = 2});
   auto first = plane.client();
@@ -168,6 +180,19 @@ TEST(ServerHttpTest, OneConnectionServesManyRequestsAlsoAtOnce) {
   EXPECT_EQ(client->read_reply().status, 200);
   EXPECT_EQ(client->read_reply().status, 404);
   EXPECT_EQ(client->read_reply().status, 200);
+}
+
+TEST(ServerHttpTest, AWriteIsAnsweredWithWhatIsReadLaterHoweverLarge) {
+  TestPlane plane;
+  auto client = plane.client();
+  for (size_t size : {10, 70'000, 900'000}) {
+    std::string body =
+        fmt::format(R"({{"metadata":{{"name":"c{}"}},"data":{{"key":"{}"}}}})", size, std::string(size, 'x'));
+    Reply made = client->call("POST", kConfigMapsPath, body);
+    EXPECT_EQ(made.status, 201);
+    EXPECT_GT(made.body.size(), size);
+    EXPECT_EQ(client->call("GET", fmt::format("{}/c{}", kConfigMapsPath, size)).body, made.body);
+  }
 }
 
 TEST(ServerHttpTest, ABodyMayBeAnnounced) {
