@@ -39,7 +39,7 @@ SimulatedNodes::SimulatedNodes(client::Client& client, std::string own)
     : client_(client), own_(std::move(own)), caches_(2) {
   watchers_.emplace_back(client::Stream{kube::kNodes, {}, ""});
   watchers_.emplace_back(
-      client::Stream{kube::kPods, {}, "", nullptr, client::Form::kDocument, elsewhere(own_)});
+      client::Stream{.resource = kube::kPods, .labels = {}, .ns = "", .fields = elsewhere(own_)});
 }
 
 std::vector<StreamRequest> SimulatedNodes::requests(Time now) {

@@ -177,7 +177,8 @@ json::array rules_for(const std::vector<Permission>& permissions, Program progra
 }
 
 json::array rules_for_people(bool edit) {
-  const Words verbs = edit ? Words{"create", "delete", "deletecollection", "patch", "update"} : kWatched;
+  const Words verbs =
+      edit ? Words{"create", "delete", "deletecollection", "patch", "update"} : Words{"get", "list", "watch"};
   json::array rules;
   auto add = [&](const Words& groups, const Words& resources) {
     rules.push_back(json::object{

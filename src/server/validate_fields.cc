@@ -87,6 +87,39 @@ class Finder {
   std::vector<std::string> problems_;
 };
 
+// The last character of the string that begins at `start`, in text that is JSON.
+size_t end_of_string(std::string_view text, size_t start) {
+  size_t end = start;
+  size_t escapes = 0;
+  do {
+    end = std::min(text.find('"', end + 1), text.size());
+    escapes = 0;
+    while (end - escapes > start + 1 && text[end - escapes - 1] == '\\') ++escapes;
+  } while (end < text.size() && escapes % 2 != 0);
+  return end;
+}
+
+// How many members are written in text that is JSON, in all its objects.
+size_t members_written(std::string_view text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ':') ++count;
+    if (text[i] == '"') i = end_of_string(text, i);
+  }
+  return count;
+}
+
+size_t members_in(const json::value& value) {
+  size_t count = 0;
+  if (const json::object* object = value.if_object()) {
+    count = object->size();
+    for (const json::key_value_pair& member : *object) count += members_in(member.value());
+  } else if (const json::array* list = value.if_array()) {
+    for (const json::value& each : *list) count += members_in(each);
+  }
+  return count;
+}
+
 // Finds keys that an object has twice, in text that is JSON.
 class DuplicateFinder {
  public:
@@ -104,7 +137,7 @@ class DuplicateFinder {
         ++open_.back().index;
         open_.back().at_key = !open_.back().list;
       } else if (c == '"') {
-        size_t end = end_of_string(i);
+        size_t end = end_of_string(text_, i);
         if (!open_.empty() && open_.back().at_key) take_key(text_.substr(i + 1, end - i - 1));
         i = end;
       }
@@ -120,12 +153,6 @@ class DuplicateFinder {
     size_t index = 0;
     bool at_key = false;
   };
-
-  size_t end_of_string(size_t start) const {
-    size_t i = start + 1;
-    while (i < text_.size() && text_[i] != '"') i += text_[i] == '\\' ? 2 : 1;
-    return std::min(i, text_.size());
-  }
 
   void take_key(std::string_view key) {
     Level& level = open_.back();
@@ -293,6 +320,12 @@ FieldProblems field_problems(const ApiResource& resource, const json::object& bo
 
 std::vector<std::string> duplicate_fields(std::string_view json_text) {
   return DuplicateFinder(json_text).run();
+}
+
+std::vector<std::string> duplicate_fields(std::string_view json_text, const json::value& parsed) {
+  // What is there twice was written more often than it can be read.
+  if (members_written(json_text) <= members_in(parsed)) return {};
+  return duplicate_fields(json_text);
 }
 
 Status strict_decoding_error(const ApiResource& resource, const std::vector<std::string>& problems) {
