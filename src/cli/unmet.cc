@@ -14,8 +14,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr int kNodeLooks = 200;
-constexpr std::chrono::milliseconds kNodeLooksEvery{10};
+constexpr int kRoomLooks = 200;
+constexpr std::chrono::milliseconds kRoomLooksEvery{10};
 
 struct Kind {
   std::string_view title;  // of documents, and for people
@@ -139,14 +139,14 @@ class Needs {
   }
 
   const json::object* room_of_node() {
-    for (int look = 0; room_.empty() && look < kNodeLooks; ++look) {
+    for (int look = 0; room_.empty() && look < kRoomLooks; ++look) {
       Result<client::Reply> nodes = client::list(plane_.client(), kube::kNodes, "");
       if (nodes.ok() && !nodes->items.empty()) {
         if (const json::object* seen = kube::object_at(*nodes->items.front(), {"status", "allocatable"})) {
           room_ = *seen;
         }
       }
-      if (room_.empty()) std::this_thread::sleep_for(kNodeLooksEvery);
+      if (room_.empty()) std::this_thread::sleep_for(kRoomLooksEvery);
     }
     return room_.empty() ? nullptr : &room_;
   }

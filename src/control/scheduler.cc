@@ -9,7 +9,7 @@ namespace trainyard::control {
 namespace {
 
 // How many writes are sent together, bindings aside.
-constexpr size_t kBatchMax = 256;
+constexpr size_t kWordsAtOnceMax = 256;
 constexpr Duration kRetrySoon{200};
 constexpr Duration kRetryLater{1'000};
 // A pass costs time that grows with the cluster: as long again, or less, belongs to others.
@@ -418,7 +418,7 @@ void Scheduler::order_statuses(const sched::Snapshot& snapshot,
 
 bool Scheduler::run_statuses(Time now) {
   if (statuses_.empty()) return false;
-  std::vector<Status> batch = take_first(statuses_, kBatchMax);
+  std::vector<Status> batch = take_first(statuses_, kWordsAtOnceMax);
   std::vector<kube::Request> requests;
   for (Status& one : batch) {
     requests.push_back(status_request(one.resource, *one.seen, std::move(one.status)));
@@ -488,7 +488,7 @@ void Scheduler::order_tells_of(const sched::Gang& gang, const sched::Waiting& wa
 
 bool Scheduler::run_tells(Time now) {
   if (tells_.empty()) return false;
-  std::vector<Tell> batch = take_first(tells_, kBatchMax);
+  std::vector<Tell> batch = take_first(tells_, kWordsAtOnceMax);
   std::vector<kube::Request> requests;
   for (const Tell& tell : batch) requests.push_back(tell_pod_request(tell.pod, tell.message, now));
   counts_.writes += static_cast<int64_t>(batch.size());

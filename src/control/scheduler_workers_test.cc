@@ -9,7 +9,7 @@ namespace trainyard::control {
 namespace {
 
 using testing::SchedulerYard;
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kElectionPatience{20};
 
 // Carries the first batch out only once a second one has come.
 class MeetingClient final : public client::Client {
@@ -21,7 +21,7 @@ class MeetingClient final : public client::Client {
     std::unique_lock lock(mutex_);
     ++batches_;
     changed_.notify_all();
-    met_ = changed_.wait_for(lock, kPatience, [this] { return batches_ >= 2; });
+    met_ = changed_.wait_for(lock, kElectionPatience, [this] { return batches_ >= 2; });
     return inner_.send_all(std::move(requests));
   }
   bool met() {

@@ -515,9 +515,13 @@ TEST_F(SandboxTest, SaysWhatItCannotHonour) {
             (std::vector<std::string>{"sysctl vm.swappiness is not set: it is the whole machine's"}));
   ContainerPlan first;
   first.image = "tensorflow/tensorflow:2.15.0";
+  first.argv = {"true"};
   std::vector<std::string> words = runtime_->cannot_honour({}, {first, first});
   ASSERT_EQ(words.size(), 1u);
   EXPECT_SAID(words[0], "trainyard pull tensorflow/tensorflow:2.15.0");
+  first.id.container = "c";
+  first.argv.clear();
+  EXPECT_SAID(runtime_->cannot_honour({}, {first}).at(0), "container c has no command");
   ASSERT_TRUE(runtime_->prepare(pod).ok());
   ContainerPlan of = plan({"p1", "c", 0}, "cat /proc/sys/net/core/somaxconn");
   ASSERT_TRUE(runtime_->start(of).ok());

@@ -13,25 +13,25 @@ namespace {
 constexpr int kDepthMax = 200;
 
 // One step of the way down from the document; the way is written out only for a misfit.
-struct Step {
+struct FieldStep {
   enum class Kind { kMember, kKeyOfMap, kIndex };
-  const Step* above = nullptr;
+  const FieldStep* above = nullptr;
   Kind kind = Kind::kMember;
   std::string_view name;
   size_t index = 0;
 };
 
-std::string path_of(const Step* step) {
+std::string path_of(const FieldStep* step) {
   if (step == nullptr) return "";
   std::string above = path_of(step->above);
-  if (step->kind == Step::Kind::kIndex) return fmt::format("{}[{}]", above, step->index);
+  if (step->kind == FieldStep::Kind::kIndex) return fmt::format("{}[{}]", above, step->index);
   return path_below(above, step->name);
 }
 
-std::string members_of(const Step* step) {
+std::string members_of(const FieldStep* step) {
   if (step == nullptr) return "";
   std::string above = members_of(step->above);
-  return step->kind == Step::Kind::kMember ? path_below(above, step->name) : above;
+  return step->kind == FieldStep::Kind::kMember ? path_below(above, step->name) : above;
 }
 
 bool is_whole(ScalarType type) {
@@ -141,13 +141,13 @@ class Walk {
  public:
   std::vector<Misfit> take() { return std::move(found_); }
 
-  void members(const json::object& object, const SchemaType& type, const Step* at, int depth) {
+  void members(const json::object& object, const SchemaType& type, const FieldStep* at, int depth) {
     if (depth > kDepthMax) return;
     for (const json::key_value_pair& member : object) {
       std::string_view key = kube::view(member.key());
       if (type.is_kind() && (key == "apiVersion" || key == "kind")) continue;
       const SchemaField* field = type.field(key);
-      const Step step{at, Step::Kind::kMember, key};
+      const FieldStep step{at, FieldStep::Kind::kMember, key};
       if (field != nullptr) {
         whole_field(member.value(), {type, *field}, step, depth);
       } else if (!type.open && unknown_++ < kMisfitsMax) {
@@ -162,7 +162,7 @@ class Walk {
     const SchemaField& field;
   };
 
-  void whole_field(const json::value& value, Place place, const Step& at, int depth) {
+  void whole_field(const json::value& value, Place place, const FieldStep& at, int depth) {
     if (value.is_null()) return;
     switch (place.field.many) {
       case Many::kOne:
@@ -170,7 +170,7 @@ class Walk {
       case Many::kList:
         if (!value.is_array()) return note(value, place, at, "[]" + go_scalar(place.field), "array");
         for (size_t i = 0; i < value.get_array().size(); ++i) {
-          one(value.get_array()[i], place, Step{&at, Step::Kind::kIndex, "", i}, depth);
+          one(value.get_array()[i], place, FieldStep{&at, FieldStep::Kind::kIndex, "", i}, depth);
         }
         return;
       case Many::kMap:
@@ -179,12 +179,12 @@ class Walk {
         for (const json::key_value_pair& each : value.get_object()) {
           std::string_view key = kube::view(each.key());
           if (key.starts_with('$')) continue;  // an order to whoever merges a patch
-          one(each.value(), place, Step{&at, Step::Kind::kKeyOfMap, key}, depth);
+          one(each.value(), place, FieldStep{&at, FieldStep::Kind::kKeyOfMap, key}, depth);
         }
     }
   }
 
-  void one(const json::value& value, Place place, const Step& at, int depth) {
+  void one(const json::value& value, Place place, const FieldStep& at, int depth) {
     const SchemaField& field = place.field;
     if (value.is_null() || field.scalar == ScalarType::kRaw) return;
     const bool is_message = field.scalar == ScalarType::kMessage;
@@ -196,11 +196,11 @@ class Walk {
     for (size_t i = 0; i < value.get_array().size(); ++i) {
       const json::value& each = value.get_array()[i];
       if (each.is_string() || each.is_null()) continue;
-      note(each, place, Step{&at, Step::Kind::kIndex, "", i}, "string", "string");
+      note(each, place, FieldStep{&at, FieldStep::Kind::kIndex, "", i}, "string", "string");
     }
   }
 
-  void note(const json::value& value, Place place, const Step& at, std::string wanted,
+  void note(const json::value& value, Place place, const FieldStep& at, std::string wanted,
             std::string_view plainly) {
     if (mistyped_++ >= kMisfitsMax) return;
     found_.push_back({.path = path_of(&at),

@@ -212,7 +212,8 @@ TEST(Kubeflow, S41_PodsByType) {
   EXPECT_EQ(yard.replicas(), "PS active=1, Worker active=1");
   EXPECT_EQ(yard.pods(), "ps-0 Running, worker-0 Running, worker-1 Pending");
   EXPECT_EQ(problems(dialect::tfjob(), tfjob("Worker 1, Odd 1")),
-            "spec.tfReplicaSpecs[Odd]: Unsupported value: supported values: \"Chief\", \"Master\", \"PS\", "
+            "spec.tfReplicaSpecs[Odd]: Unsupported value: \"Odd\": supported values: \"Chief\", \"Master\", "
+            "\"PS\", "
             "\"Worker\", \"Evaluator\"");
 }
 

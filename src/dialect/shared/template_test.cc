@@ -78,11 +78,12 @@ std::string container(std::string_view more) {
 
 TEST(Template, WhatIsRightIsLeftInPeace) {
   EXPECT_THAT(template_problems(container("")), IsEmpty());
-  EXPECT_THAT(template_problems(
-                  container(R"(,"env":[{"name":"A","value":"1"},{"name":"B","valueFrom":{"fieldRef":{}}}],
+  EXPECT_THAT(
+      template_problems(container(
+          R"(,"env":[{"name":"A","value":"1"},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}],
       "ports":[{"containerPort":2222,"name":"tfjob-port"}],"resources":{"requests":{"cpu":"500m"},"limits":{"cpu":1}},
       "volumeMounts":[{"name":"v","mountPath":"/v"}],"unheardOf":{"x":[1]})")),
-              IsEmpty());
+      IsEmpty());
   EXPECT_THAT(template_problems(R"({"t":{"spec":{"containers":[{"name":"a","image":"i"}]}}})", ""),
               IsEmpty());
 }
