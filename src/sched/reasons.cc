@@ -150,6 +150,14 @@ std::string pods_phrase(const Pass& pass, int pods, int pod_class) {
   return fmt::format("{} pod{}{}{}", pods, pods == 1 ? "" : "s", each.empty() ? "" : " of ", each);
 }
 
+// Of a gang that must be in one domain; "" of any other.
+std::string domain_text(const Pass& pass, int g) {
+  const Gang& gang = pass.gang(g);
+  if (gang.domain_key.empty() || !gang.domain_required) return "";
+  return fmt::format("needs {} pods with the same {}; no one of them has room for all",
+                     pass.needs_of(g).total, gang.domain_key);
+}
+
 // Enough in all, but in pieces.
 std::string fragments_text(Pass& pass, int g) {
   for (const Bundle& bundle : bundles_of(pass, g)) {
@@ -160,11 +168,7 @@ std::string fragments_text(Pass& pass, int g) {
                        pods_phrase(pass, bundle.pods, bundle.some_class),
                        on_nodes(pass, g, bundle.some_class), room);
   }
-  const Gang& gang = pass.gang(g);
-  if (!gang.domain_key.empty() && gang.domain_required) {
-    return fmt::format("needs {} pods with the same {}; no one of them has room for all",
-                       pass.needs_of(g).total, gang.domain_key);
-  }
+  if (std::string words = domain_text(pass, g); !words.empty()) return words;
   return fmt::format("needs {} pods at once; each fits, but not all together", pass.needs_of(g).total);
 }
 
@@ -228,6 +232,7 @@ std::string too_large_text(Pass& pass, int g) {
     return amount_at(pass.tables.node(node).allocatable, resource);
   });
   if (!lack) {
+    if (std::string words = domain_text(pass, g); !words.empty()) return words;
     return fmt::format("needs {} pods at once; that many do not fit together even when nothing else runs",
                        pass.needs_of(g).total);
   }

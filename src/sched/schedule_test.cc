@@ -410,6 +410,8 @@ TEST(Schedule, Reasons) {
   EXPECT_EQ(reason(never, "b"), "no node may take it: of 2 nodes 1 cordoned, 1 not zone=a");
   EXPECT_EQ(reason(never, "c"), "a pod needs 4 cpu; the largest has 3");
   EXPECT_EQ(reason(never, "d"), "needs 6 cpu; there are 3 in all");
+  World racks("node n1 cpu=4 rack=a\nnode n2 cpu=3 rack=b\nnode n3 cpu=3 rack=b\ngang a same=rack w*7:cpu=1");
+  EXPECT_EQ(reason(racks, "a"), "needs 7 pods with the same rack; no one of them has room for all");
   World full(
       "node n1 cpu=9\nqueue default cap.cpu=2\ngang x w@n1:cpu=1\ngang a w*2:cpu=1\ngang b min=3 w*2:cpu=1");
   EXPECT_EQ(reason(full, "a"), "needs 2 cpu, queue default holds 1 of the 2 it may");
