@@ -30,26 +30,25 @@ def micro_now():
 
 
 class LogServer:
-    """What the API server asks a kubelet for when somebody reads a log: every container has said its name."""
+    """Where the API server asks for logs: `told` is given namespace, pod and container, and answers with bytes or None."""
 
-    class Answer(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            parts = self.path.split("?")[0].split("/")  # /containerLogs/NAMESPACE/POD/CONTAINER
-            found = len(parts) == 5 and parts[1] == "containerLogs"
-            body = f"{parts[4]} of {parts[3]} was here\n".encode() if found else b""
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "text/plain")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def __init__(self, keys, told):
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                _, what, *names = self.path.split("?")[0].split("/")  # /containerLogs/NAMESPACE/POD/CONTAINER
+                body = told(*names) if what == "containerLogs" and len(names) == 3 else None
+                self.send_response(404 if body is None else 200)
+                self.send_header("Content-Type", "text/plain")
+                self.send_header("Content-Length", str(len(body or b"")))
+                self.end_headers()
+                self.wfile.write(body or b"")
 
-        def log_message(self, *_):
-            pass
+            def log_message(self, *_):
+                pass
 
-    def __init__(self, keys):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(keys / "server.crt", keys / "server.key")
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.Answer)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -63,7 +62,7 @@ class Kubelet:
     def __init__(self, api, nodes, heartbeat=1.0, keys=None):
         """With `keys`, a folder with server.crt and server.key, logs of containers are served as well."""
         self.api = api
-        self.logs = LogServer(keys) if keys else None
+        self.logs = LogServer(keys, self.log_text) if keys else None
         self.nodes = list(nodes)
         self.silent = set()  # nodes that are lost: no heartbeat, no pod of theirs changes
         self.heartbeat = heartbeat
@@ -89,6 +88,10 @@ class Kubelet:
         if self.logs:
             self.logs.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def log_text(self, _namespace, pod, container):
+        """Every container has said its name."""
+        return f"{container} of {pod} was here\n".encode()
 
     def register(self, node):
         self.api.create(

@@ -5,13 +5,10 @@ of the pod is made: no image, no volumes but folders for claims and emptyDirs.
 """
 
 import base64
-import http.server
 import os
 import pathlib
-import ssl
 import subprocess
 import sys
-import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cluster"))
 
@@ -36,43 +33,18 @@ def shell_line(pod):
     return "exec sleep 300" if "-ps-" in pod["metadata"]["name"] else "exec sleep 1"
 
 
-class LogServer:
-    """Where the API server asks for `kubectl logs`: /containerLogs/NAMESPACE/POD/CONTAINER, from files of a folder."""
-
-    def __init__(self, folder, certificate, key):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                _, what, *names = self.path.split("?")[0].split("/")
-                file = folder.joinpath(*names[:2])
-                found = what == "containerLogs" and file.is_file()
-                self.send_response(200 if found else 404)
-                self.end_headers()
-                if found:
-                    self.wfile.write(file.read_bytes())
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        tls.load_cert_chain(certificate, key)
-        self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
 class ScriptKubelet(Kubelet):
     """`cluster`: whose nodes these are."""
 
     def __init__(self, cluster, nodes, folder):
-        super().__init__(cluster.api, nodes)
+        super().__init__(cluster.api, nodes, keys=cluster.folder)
         self.folder = pathlib.Path(folder)
         self.processes = {}  # uid -> the process that stands for the pod
-        self.logs = LogServer(self.folder / "logs", cluster.folder / "server.crt", cluster.folder / "server.key")
 
-    def node_status(self):
-        return {**Kubelet.node_status(), "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
-                "daemonEndpoints": {"kubeletEndpoint": {"Port": self.logs.port}}}
+    def log_text(self, namespace, pod, _container):
+        """What the process printed."""
+        file = self.folder / "logs" / namespace / pod
+        return file.read_bytes() if file.is_file() else None
 
     def begin(self, pod):
         env = self.environment(pod)
@@ -147,7 +119,6 @@ class ScriptKubelet(Kubelet):
 
     def stop(self):
         super().stop()
-        self.logs.server.shutdown()
         for process in self.processes.values():
             if process.poll() is None:
                 process.kill()
