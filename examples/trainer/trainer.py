@@ -729,6 +729,8 @@ def train_step(replica, shards, before):
         state = shards.push(gradient) or state
         replica.progressed()
         replica.report(state, loss)
+    elif cluster.leads:  # others took the last step: the leader says how it ended all the same
+        replica.report(state, loss_and_gradient(state.parameters, replica.batch())[0])
     since = before.step if before else 0
     passed_one = since // options.checkpoint_every != state.step // options.checkpoint_every
     if cluster.leads and (passed_one or state.step >= options.steps):
