@@ -135,7 +135,7 @@ int RunSession::watch() {
   for (const Job& job : jobs_) {
     if (job.ended && job.view.result) {
       console_.out << ending_of(job.view) << "\n";
-    } else if (stops_ > 0) {
+    } else if (interrupts_.count() > 0) {
       console_.out << stopped_words(job.view, stops_ >= 2, wall_clock()) << "\n";
     }
   }
