@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <thread>
 
 #include "cli/forewarn.h"
@@ -45,7 +44,8 @@ class References {
   static void for_each_in(const json::object& object, std::initializer_list<std::string_view> path,
                           Visit visit) {
     const json::array* list = kube::array_at(object, path);
-    for (const json::value& value : list != nullptr ? *list : json::array{}) {
+    if (list == nullptr) return;
+    for (const json::value& value : *list) {
       if (const json::object* entry = value.if_object()) visit(*entry);
     }
   }
@@ -138,28 +138,30 @@ class Needs {
                        [](const Object& one) { return kube::text_at(one.body, {"kind"}) == "Node"; });
   }
 
-  const json::object* room_of_node() {
-    for (int look = 0; room_.empty() && look < kRoomLooks; ++look) {
+  // What each node has; empty when none says so.
+  const std::vector<json::object>& rooms() {
+    for (int look = 0; rooms_.empty() && look < kRoomLooks; ++look) {
+      if (look > 0) std::this_thread::sleep_for(kRoomLooksEvery);
       Result<client::Reply> nodes = client::list(plane_.client(), kube::kNodes, "");
-      if (nodes.ok() && !nodes->items.empty()) {
-        if (const json::object* seen = kube::object_at(*nodes->items.front(), {"status", "allocatable"})) {
-          room_ = *seen;
-        }
+      if (!nodes.ok()) continue;
+      for (const client::Object& node : nodes->items) {
+        if (const json::object* room = kube::object_at(*node, {"status", "allocatable"}))
+          rooms_.push_back(*room);
       }
-      if (room_.empty()) std::this_thread::sleep_for(kRoomLooksEvery);
     }
-    return room_.empty() ? nullptr : &room_;
+    return rooms_;
   }
 
   // CPUs are shared out here, whatever was asked for.
   void look_for_room(const Object& document, const json::object& pod) {
     for (const auto& [name, wanted] : kube::requests_of(pod)) {
       if (name == "cpu" || wanted == 0) continue;
-      const json::object* room = room_of_node();
-      if (room == nullptr) return;
-      Result<kube::Quantity> there = kube::Quantity::parse(kube::text_at(*room, {name}));
-      int64_t has = there.ok() ? kube::to_amount(name, *there) : 0;
-      if (has >= wanted) continue;
+      int64_t has = 0;
+      for (const json::object& room : rooms()) {
+        Result<kube::Quantity> there = kube::Quantity::parse(kube::text_at(room, {name}));
+        if (there.ok()) has = std::max(has, kube::to_amount(name, *there));
+      }
+      if (rooms_.empty() || has >= wanted) continue;
       std::string_view hint = name == "nvidia.com/gpu" ? "; --gpus declares them" : "";
       say(document, fmt::format("a pod needs {}; this machine has {}{}", sched::amount_phrase(name, wanted),
                                 sched::amount_text(name, has), hint));
@@ -169,7 +171,7 @@ class Needs {
   Plane& plane_;
   const std::vector<Object>& documents_;
   const PlaneSettings& settings_;
-  json::object room_;
+  std::vector<json::object> rooms_;
   std::vector<std::string> said_;
 };
 
