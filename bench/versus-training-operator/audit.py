@@ -33,7 +33,7 @@ class Requests(collections.Counter):
 class Audit:
     def __init__(self, path):
         self.path, self.offset, self.rest, self.seen = path, 0, b"", Requests()
-        self.last = 0.0  # when the last of them was answered
+        self.last_create = 0.0  # when the last object or Event was made; a status may be written long after that
 
     def read(self):
         """All requests of operators so far, those for leases aside."""
@@ -55,7 +55,8 @@ class Audit:
         resource = entry.get("objectRef", {}).get("resource", "")
         if resource != "leases":
             self.seen[entry["verb"], resource, entry["responseStatus"]["code"] < 400] += 1
-            self.last = max(self.last, datetime.datetime.fromisoformat(entry["stageTimestamp"]).timestamp())
+            if entry["verb"] == "create":
+                self.last_create = max(self.last_create, datetime.datetime.fromisoformat(entry["stageTimestamp"]).timestamp())
 
     def settle(self):
         """Waits until operators have asked for nothing for a while."""

@@ -19,9 +19,11 @@ namespace fs = std::filesystem;
 // No more than the YAML reader takes; what is larger is not read to its end.
 TextFile read_stream(std::string label, std::istream& in) {
   constexpr size_t kMax = kube::YamlLimits{}.bytes_max;
-  std::string text(kMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(in.gcount()));
+  std::string text;
+  char piece[16 * 1024];
+  while (text.size() <= kMax && (in.read(piece, sizeof piece), in.gcount() > 0)) {
+    text.append(piece, static_cast<size_t>(in.gcount()));
+  }
   if (text.size() > kMax) {
     return {std::move(label), "",
             fmt::format("is larger than {} bytes, the most that an API server takes", kMax)};
@@ -42,18 +44,29 @@ bool is_manifest_name(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
+// Appends the manifests below `directory`, and each folder there that cannot be read with the reason. Links to
+// folders are not followed.
+void walk(const fs::path& directory, std::vector<fs::path>& manifests, std::vector<TextFile>& faults) {
+  std::error_code failed;
+  for (fs::directory_iterator at(directory, failed), end; at != end && !failed; at.increment(failed)) {
+    std::error_code unknown;  // gone meanwhile: neither a file nor a folder
+    if (at->is_directory(unknown) && !at->is_symlink(unknown)) {
+      walk(at->path(), manifests, faults);
+    } else if (is_manifest_name(at->path()) && at->is_regular_file(unknown)) {
+      manifests.push_back(at->path());
+    }
+  }
+  if (failed) faults.push_back({directory.string(), "", "cannot be read: " + failed.message()});
+}
+
 std::vector<TextFile> read_directory(const fs::path& directory) {
   std::vector<fs::path> paths;
-  std::error_code failed;
-  for (fs::recursive_directory_iterator at(directory, fs::directory_options::skip_permission_denied, failed),
-       end;
-       at != end && !failed; at.increment(failed)) {
-    if (at->is_regular_file(failed) && is_manifest_name(at->path())) paths.push_back(at->path());
-  }
-  if (failed) return {{directory.string(), "", "cannot be read: " + failed.message()}};
-  if (paths.empty()) return {{directory.string(), "", "has no .yaml, .yml or .json file in it"}};
-  std::sort(paths.begin(), paths.end());
   std::vector<TextFile> files;
+  walk(directory, paths, files);
+  if (paths.empty() && files.empty()) {
+    return {{directory.string(), "", "has no .yaml, .yml or .json file in it"}};
+  }
+  std::sort(paths.begin(), paths.end());
   for (const fs::path& path : paths) files.push_back(read_file(path));
   return files;
 }
@@ -110,34 +123,35 @@ class Sorter {
  public:
   Sorter(std::span<const dialect::Dialect> dialects, Manifests& out) : dialects_(dialects), out_(out) {}
 
-  void take(const TextFile& file, const kube::Document& document) {
+  void take(const TextFile& file, kube::Document& document) {
     if (!document.body.is_object()) {
       out_.complaints.push_back(fmt::format(
           "{}:{}: a manifest is an object with apiVersion, kind and metadata", file.label, document.line));
       return;
     }
+    auto lines = std::make_shared<const kube::LineMap>(std::move(document.lines));
     const json::object& body = document.body.get_object();
     bool is_list = kube::text_at(body, {"apiVersion"}) == "v1" && kube::text_at(body, {"kind"}) == "List";
     const json::array* items = is_list ? kube::array_at(body, {"items"}) : nullptr;
     if (items == nullptr) {
-      take_object(file, document, "", body);
+      take_object(file, lines, "", body);
       return;
     }
     for (size_t i = 0; i < items->size(); ++i) {
       std::string prefix = fmt::format("items[{}]", i);
       if (const json::object* item = (*items)[i].if_object()) {
-        take_object(file, document, prefix, *item);
+        take_object(file, lines, prefix, *item);
       } else {
         out_.complaints.push_back(fmt::format("{}:{}: {}: must be an object", file.label,
-                                              document.lines.nearest(prefix).line, prefix));
+                                              lines->nearest(prefix).line, prefix));
       }
     }
   }
 
  private:
-  void take_object(const TextFile& file, const kube::Document& document, std::string prefix,
+  void take_object(const TextFile& file, std::shared_ptr<const kube::LineMap> lines, std::string prefix,
                    const json::object& body) {
-    Object object{&file, document.lines, std::move(prefix), body, dialect::find_dialect(dialects_, body)};
+    Object object{&file, std::move(lines), std::move(prefix), body, dialect::find_dialect(dialects_, body)};
     if (object.dialect == nullptr && complain(object)) return;
     out_.objects.push_back(std::move(object));
   }
@@ -219,7 +233,7 @@ std::vector<TextFile> read_paths(const std::vector<std::string>& paths, std::ist
 std::string Object::place_of(std::string_view field) const {
   std::string path = prefix;
   if (!field.empty()) path += fmt::format("{}{}", path.empty() ? "" : ".", field);
-  return fmt::format("{}:{}", file->label, lines.nearest(path).line);
+  return fmt::format("{}:{}", file->label, lines->nearest(path).line);
 }
 
 std::string Object::title() const {
@@ -243,7 +257,7 @@ Manifests take_apart(const std::vector<TextFile>& files, std::span<const dialect
       continue;
     }
     if (documents->empty()) manifests.complaints.push_back(fmt::format("{}: is empty", file.label));
-    for (const kube::Document& document : *documents) sorter.take(file, document);
+    for (kube::Document& document : documents.value()) sorter.take(file, document);
   }
   return manifests;
 }

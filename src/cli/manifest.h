@@ -5,6 +5,7 @@
 #pragma once
 
 #include <istream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -30,8 +31,8 @@ std::vector<TextFile> read_paths(const std::vector<std::string>& paths, std::ist
 // One object of a file.
 struct Object {
   const TextFile* file = nullptr;
-  kube::LineMap lines;  // of the whole document
-  std::string prefix;   // where the object stands in it: "" or "items[3]"
+  std::shared_ptr<const kube::LineMap> lines;  // of the whole document, which may have many items
+  std::string prefix;                          // where the object stands in it: "" or "items[3]"
   json::object body;
   const dialect::Dialect* dialect = nullptr;  // null: not a job
 

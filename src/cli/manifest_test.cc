@@ -61,6 +61,24 @@ TEST(ReadPaths, WhatCannotBeReadSaysWhy) {
               ElementsAre("gone cannot be read: No such file or directory"));
 }
 
+// Thousands of them may lie in one folder.
+TEST(ReadPaths, AFileTakesNoMoreMemoryThanItsText) {
+  Folder folder;
+  folder.write("a.yaml", "a: 1\n");
+  std::istringstream nothing;
+  std::vector<TextFile> files = read_paths({folder.path()}, nothing);
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_LT(files[0].text.capacity(), 100'000u);
+}
+
+TEST(ReadPaths, LinksToFoldersAreNotFollowed) {
+  Folder folder;
+  folder.write("a.yaml", "a: 1\n");
+  fs::create_directory_symlink(folder.path(), folder.path() + "/again");
+  std::istringstream nothing;
+  EXPECT_THAT(labels(read_paths({folder.path()}, nothing), folder), ElementsAre("a.yaml"));
+}
+
 TEST(ReadPaths, ADashIsStandardInput) {
   std::istringstream in("a: 1\n");
   std::vector<TextFile> files = read_paths({"-"}, in);
@@ -83,6 +101,15 @@ TEST(TakeApart, AListIsItsItemsAndKeepsTheirPlaces) {
   EXPECT_EQ(manifests.objects[0].place_of("metadata.name"), "f.yaml:7");
   EXPECT_EQ(manifests.objects[0].place_of("spec.tfReplicaSpecs"), "f.yaml:4");
   EXPECT_EQ(manifests.objects[1].dialect, nullptr);
+}
+
+TEST(TakeApart, ItemsOfAListShareTheirPlaces) {
+  std::vector<TextFile> files = {
+      {"f.yaml",
+       "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Pod}\n", ""}};
+  Manifests manifests = take_apart(files, all_dialects());
+  ASSERT_EQ(manifests.objects.size(), 2u);
+  EXPECT_EQ(manifests.objects[0].lines, manifests.objects[1].lines);
 }
 
 TEST(TakeApart, AJobOfKubernetesItselfPassesThrough) {

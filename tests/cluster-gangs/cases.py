@@ -49,9 +49,7 @@ def deadlock(world):
 @case("of 500 gangs 300 fit: 300 whole, none in part, the rest told why, and waiting costs nothing")
 def contention(world):
     world.add_nodes(60, 10)
-    names = [f"g{i}" for i in range(500)]
-    world.each(lambda name: world.api.create("vc-podgroup", world.ns, pod_group(name, 2)), names)
-    world.each(lambda i: world.api.create("pod", world.ns, pod(f"g{i // 2}-{i % 2}", f"g{i // 2}")), range(1000))
+    world.add_gangs(500, 2)
     proxy = Proxy(world.cluster)
     world.closers.append(proxy.close)
     scheduler = world.scheduler(port=proxy.port)
@@ -88,9 +86,7 @@ def contention(world):
 @case("killed at random moments while it binds 40 gangs of 100: none stays in part")
 def killed(world):
     world.add_nodes(40, 100)
-    names = [f"g{i}" for i in range(40)]
-    world.each(lambda name: world.api.create("vc-podgroup", world.ns, pod_group(name, 100)), names)
-    world.each(lambda i: world.api.create("pod", world.ns, pod(f"g{i // 100}-{i % 100}", f"g{i // 100}")), range(4000))
+    world.add_gangs(40, 100)
     watching = Watching(world)
     world.closers.append(watching.close)
     chance = random.Random(7)
@@ -117,9 +113,7 @@ def killed(world):
 @case("the API server goes away while it binds")
 def server_away(world):
     world.add_nodes(20, 50)
-    names = [f"g{i}" for i in range(20)]
-    world.each(lambda name: world.api.create("vc-podgroup", world.ns, pod_group(name, 50)), names)
-    world.each(lambda i: world.api.create("pod", world.ns, pod(f"g{i // 50}-{i % 50}", f"g{i // 50}")), range(1000))
+    world.add_gangs(20, 50)
     world.scheduler(wait=False)
     until(lambda: sum(world.bound().values()) > 0, "it has begun", pause=0.02)
     world.cluster.restart_apiserver()
@@ -230,6 +224,34 @@ def higher_priority(world):
             if one["metadata"]["name"].startswith("high-"):
                 world.play(one, phase)
     until(lambda: placed()["low"] == [4, 4], lambda: f"the first runs again: {placed()}")
+
+
+@case("a node is lost while it binds 20 gangs of 50: what was on it is made anew, and none stays in part")
+def node_lost_while_binding(world):
+    world.add_nodes(20, 60)
+    world.add_gangs(20, 50)
+    watching = Watching(world)
+    world.closers.append(watching.close)
+    world.scheduler(wait=False)
+    until(lambda: sum(watching.bound().values()) > 0, "it has begun", pause=0.01)
+    node = world.nodes[0]
+    world.api.delete("node", None, node)
+    before = sum(watching.bound().values())
+
+    def renew(one):
+        """As the node's controller and the job's own do."""
+        name = one["metadata"]["name"]
+        world.api.delete("pod", world.ns, name, {"gracePeriodSeconds": 0})
+        world.api.create("pod", world.ns, pod(name, one["metadata"]["annotations"][GROUP]))
+
+    def whole():
+        lost = [one for one in world.pods() if one["spec"].get("nodeName") == node]
+        world.each(renew, lost)
+        return not lost and sum(world.bound().values()) == 1000
+
+    until(whole, lambda: f"all are whole: {world.bound()}", pause=0.5)
+    same(partial(world, 50), {}, "gangs in part")
+    return f"{before} of 1,000 were bound when it went"
 
 
 def seed(manifest):

@@ -24,7 +24,6 @@ PLURALS.update({
     "claim": "/api/v1/{ns}persistentvolumeclaims",
     "volume": "/api/v1/persistentvolumes",
     "storageclass": "/apis/storage.k8s.io/v1/storageclasses",
-    "priorityclass": "/apis/scheduling.k8s.io/v1/priorityclasses",
 })
 
 
@@ -170,6 +169,11 @@ class World:
         """An object of no namespace, for as long as the case lasts."""
         self.api.create(kind, None, {"metadata": {"name": name}, **body})
         self.closers.append(lambda: self.api.delete(kind, None, name))
+
+    def add_gangs(self, count, size):
+        """g0, g1 and so on; all groups before the first pod."""
+        self.each(lambda i: self.api.create("vc-podgroup", self.ns, pod_group(f"g{i}", size)), range(count))
+        self.each(lambda i: self.api.create("pod", self.ns, pod(f"g{i // size}-{i % size}", f"g{i // size}")), range(count * size))
 
     def start(self, program, wait=True):
         self.programs.append(program)
