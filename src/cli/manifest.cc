@@ -44,8 +44,8 @@ bool is_manifest_name(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
-// Appends the manifests below `directory`, and each folder there that cannot be read with the reason. Links to
-// folders are not followed.
+// Appends the manifests below `directory`, and each folder there that cannot be read with the reason. Links
+// to folders are not followed.
 void walk(const fs::path& directory, std::vector<fs::path>& manifests, std::vector<TextFile>& faults) {
   std::error_code failed;
   for (fs::directory_iterator at(directory, failed), end; at != end && !failed; at.increment(failed)) {
@@ -142,8 +142,8 @@ class Sorter {
       if (const json::object* item = (*items)[i].if_object()) {
         take_object(file, lines, prefix, *item);
       } else {
-        out_.complaints.push_back(fmt::format("{}:{}: {}: must be an object", file.label,
-                                              lines->nearest(prefix).line, prefix));
+        out_.complaints.push_back(
+            fmt::format("{}:{}: {}: must be an object", file.label, lines->nearest(prefix).line, prefix));
       }
     }
   }

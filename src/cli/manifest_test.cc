@@ -106,7 +106,8 @@ TEST(TakeApart, AListIsItsItemsAndKeepsTheirPlaces) {
 TEST(TakeApart, ItemsOfAListShareTheirPlaces) {
   std::vector<TextFile> files = {
       {"f.yaml",
-       "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Pod}\n", ""}};
+       "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Pod}\n",
+       ""}};
   Manifests manifests = take_apart(files, all_dialects());
   ASSERT_EQ(manifests.objects.size(), 2u);
   EXPECT_EQ(manifests.objects[0].lines, manifests.objects[1].lines);
