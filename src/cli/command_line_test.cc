@@ -102,6 +102,8 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
            MisuseRow{{"scale", "a", "worker"}, "'worker' is not ROLE=N"},
            MisuseRow{{"scale", "a", "worker=-1"}, "'worker=-1' is not ROLE=N"},
            MisuseRow{{"exec", "a"}, "no command was given"},
+           MisuseRow{{"exec", "a", "-r", "worker-1", "ls", "x"},
+                     "the command goes after --: trainyard exec a -- ls x"},
            MisuseRow{{"get", "-o", "xml"}, "wide,yaml,json,name"},
            MisuseRow{{"--colour"}, "--colour"},
        }) {

@@ -102,6 +102,10 @@ class Needs {
       say(document,
           "it is suspended from the start, and nobody can resume it here: take that out of the manifest");
     }
+    if (std::none_of(spec->roles.begin(), spec->roles.end(),
+                     [](const model::Role& role) { return role.replicas > 0; })) {
+      say(document, "it has no replicas, and nobody can scale it here: it would never end");
+    }
     for (const json::object& pod : sample_pods(document, settings_)) {
       for (const std::string& reference : references_of(pod)) look_for(document, *spec, reference);
       if (!brings_nodes()) look_for_room(document, pod);

@@ -222,9 +222,10 @@ void VerbCommands::Raw::add_top_and_events(CLI::App& app) {
 
 void VerbCommands::Raw::add_exec(CLI::App& app) {
   CLI::App* command_app = app.add_subcommand("exec", "Run a command inside a replica");
+  // Several are taken, so that whoever forgets the -- is told of it.
   command_app->add_option("JOB", words, "A job, or a pod; then -- and the command")
       ->required()
-      ->expected(1)
+      ->expected(-1)
       ->type_name("");
   add_target(*command_app);
   add_replica(*command_app);
@@ -328,7 +329,11 @@ Read scale_of(const Target& target, const std::vector<std::string>& words) {
   return OnCluster{target, scale};
 }
 
-Read exec_of(const Target& target, ExecIn exec) {
+Read exec_of(const Target& target, ExecIn exec, const std::vector<std::string>& words) {
+  if (words.size() > 1) {
+    return Misused{fmt::format("'{1}': the command goes after --: trainyard exec {0} -- {1}\n", words[0],
+                               fmt::join(words.begin() + 1, words.end(), " "))};
+  }
   if (exec.command.empty()) return Misused{"no command was given: trainyard exec JOB -- COMMAND\n"};
   return OnCluster{target, std::move(exec)};
 }
@@ -365,7 +370,8 @@ std::optional<std::variant<OnCluster, Misused>> VerbCommands::read(std::string_v
   if (name == "top") return verb(TopJobs{raw.words});
   if (name == "events") return verb(ShowEvents{raw.words.at(0)});
   if (name == "exec") {
-    return exec_of(target, {raw.words.at(0), replicas, raw.container, raw.in, raw.tty, raw.command});
+    return exec_of(target, {raw.words.at(0), replicas, raw.container, raw.in, raw.tty, raw.command},
+                   raw.words);
   }
   return std::nullopt;
 }

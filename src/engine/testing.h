@@ -18,7 +18,8 @@ using namespace trainyard::model;  // NOLINT: test files speak the model's words
 enum class Policy { kNever, kOnFailure, kAlways, kExitCode };
 
 // A role as TFJob lowers it.
-inline Role role(std::string name, int replicas, Policy policy = Policy::kNever, Scope scope = Scope::kPod) {
+inline Role role(const std::string& name, int replicas, Policy policy = Policy::kNever,
+                 Scope scope = Scope::kPod) {
   Role role;
   role.name = name;
   role.title = name;

@@ -88,7 +88,7 @@ class Life {
                                         : remove(name);
     auto promise = std::make_shared<std::promise<void>>();
     done.push_back(promise->get_future());
-    hub_->submit(std::move(request), [this, name, after, promise](Result<Answer> answer) {
+    hub_->submit(std::move(request), [this, name, after, promise](const Result<Answer>& answer) {
       model_.answered(name, after, answer);
       promise->set_value();
     });

@@ -108,10 +108,11 @@ TEST(HubTest, AWriteIsAnsweredAfterItsCommitAndNoReaderIsAheadOfIt) {
   EXPECT_EQ(told.await(1), "added old");
   disk->hold(true);
   std::promise<Result<Answer>> written, read, listed;
-  hub->submit(create(config("new")), [&](Result<Answer> answer) { written.set_value(std::move(answer)); });
+  hub->submit(create(config("new")),
+              [&](const Result<Answer>& answer) { written.set_value(std::move(answer)); });
   disk->await_commit();
-  hub->submit(get("new"), [&](Result<Answer> answer) { read.set_value(std::move(answer)); });
-  hub->submit(list(), [&](Result<Answer> answer) { listed.set_value(std::move(answer)); });
+  hub->submit(get("new"), [&](const Result<Answer>& answer) { read.set_value(std::move(answer)); });
+  hub->submit(list(), [&](const Result<Answer>& answer) { listed.set_value(std::move(answer)); });
   // What is on disk is shown meanwhile.
   EXPECT_TRUE(hub->call(get("old")).ok());
   std::future<Result<Answer>> write_done = written.get_future(), read_done = read.get_future(),
@@ -157,9 +158,9 @@ TEST(HubTest, ReadersOfWhatNeverWasSeeWhatIs) {
   disk->set_mode(Disk::Mode::kFull);
   disk->hold(true);
   std::promise<Result<Answer>> written, read;
-  hub->submit(remove("a"), [&](Result<Answer> answer) { written.set_value(std::move(answer)); });
+  hub->submit(remove("a"), [&](const Result<Answer>& answer) { written.set_value(std::move(answer)); });
   disk->await_commit();
-  hub->submit(get("a"), [&](Result<Answer> answer) { read.set_value(std::move(answer)); });
+  hub->submit(get("a"), [&](const Result<Answer>& answer) { read.set_value(std::move(answer)); });
   disk->hold(false);
   EXPECT_FALSE(written.get_future().get().ok());
   Result<Answer> seen = read.get_future().get();
@@ -187,10 +188,10 @@ TEST(HubTest, WritesThatComeTogetherShareACommit) {
   std::unique_ptr<Hub> hub = open_fake(disk);
   disk->hold(true);
   std::atomic<int> answered = 0;
-  hub->submit(create(config("first")), [&](Result<Answer>) { ++answered; });
+  hub->submit(create(config("first")), [&](const Result<Answer>&) { ++answered; });
   disk->await_commit();
   for (int i = 0; i < 50; ++i) {
-    hub->submit(create(config(fmt::format("c{}", i))), [&](Result<Answer> answer) {
+    hub->submit(create(config(fmt::format("c{}", i))), [&](const Result<Answer>& answer) {
       EXPECT_TRUE(answer.ok());
       ++answered;
     });

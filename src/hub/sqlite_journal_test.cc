@@ -82,7 +82,7 @@ TEST(SqliteJournalTest, DeepAndManyDocumentsAreThereAgain) {
   std::atomic<int> made = 0;
   for (int i = 0; i < 1'500; ++i) {
     hub->submit(create(config(fmt::format("c{}", i))),
-                [&](Result<Answer> answer) { made += answer.ok() ? 1 : 0; });
+                [&](const Result<Answer>& answer) { made += answer.ok() ? 1 : 0; });
   }
   const std::map<std::string, std::string> before = contents(*hub);
   hub.reset();
@@ -308,7 +308,7 @@ TEST(SqliteJournalTest, ADamagedDatabaseIsRefused) {
   std::mutex telling;
   for (int i = 0;; ++i) {
     std::string name = fmt::format("r{}-{:06}", round, i);
-    auto tell = [&telling, name, to](Result<Answer> answer) {
+    auto tell = [&telling, name, to](const Result<Answer>& answer) {
       std::lock_guard lock(telling);
       std::string line = (answer.ok() ? name : "failed") + "\n";
       if (::write(to, line.data(), line.size()) < 0) ::_exit(1);

@@ -209,7 +209,7 @@ class World {
 
   void read_setting(Gang& gang, const Setting& one) {
     const auto& [key, value] = one;
-    auto span = [&] { return seconds(std::stoll(value)); };
+    auto span = [&one] { return seconds(std::stoll(one.value)); };
     std::vector<std::string> dotted = split(key, '.');
     if (key == "min") gang.min_member = std::stoi(value);
     if (key == "ns") gang.ns = value;

@@ -11,7 +11,7 @@ namespace {
 class Direct final : public Subject {
  public:
   Result<Answer> send(const kube::Request& request) override {
-    auto one = [](Result<Object> object) -> Result<Answer> {
+    auto one = [](const Result<Object>& object) -> Result<Answer> {
       if (!object.ok()) return object.error();
       return Answer{.object = *object};
     };

@@ -77,6 +77,13 @@ class RunCases:
         self.assertIn("TFJob needy: a pod needs 4 x nvidia.com/gpu; this machine has 0; --gpus declares them", err)
         self.assertIn("TFJob needy: it is suspended from the start", err)
 
+    def test_a_job_without_replicas_is_told_before_it_waits_for_ever(self):
+        template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i", "command": ["true"]}]}}
+        status, out, err = self.run_job({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "none"},
+                                         "spec": {"tasks": [{"name": "w", "replicas": 0, "template": template}]}})
+        self.assertEqual(status, 1, out + err)
+        self.assertIn("Job none: it has no replicas", err)
+
     def test_room_on_the_disk_may_be_asked_for(self):
         role = shell_role(1, "echo hello", container={"resources": {"limits": {"ephemeral-storage": "1Mi"}}})
         status, out, err = self.run_job(tfjob("disk", {"Worker": role}))

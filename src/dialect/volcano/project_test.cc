@@ -149,7 +149,7 @@ TEST(Project, WhatIsKeptIsCounted) {
 TEST(Project, ConditionsMoveToTheEnd) {  // recorded: 04
   model::JobSpec spec = lowered(usual_job());
   json::object status;
-  auto then = [&](JobState state, std::vector<model::PodSeen> pods = {}) {
+  auto then = [&](const JobState& state, std::vector<model::PodSeen> pods = {}) {
     status = project(observed(spec, std::move(pods)), state, status, kNow);
     return conditions(status);
   };
