@@ -67,7 +67,7 @@ std::string combined_message(const std::vector<std::string>& messages) {
 }
 
 EventQueue::EventQueue(client::Client& client, Clock clock, EventQueueOptions options)
-    : client_(client), clock_(std::move(clock)), options_(options), thread_([this] { run(); }) {}
+    : client_(client), clock_(std::move(clock)), options_(std::move(options)), thread_([this] { run(); }) {}
 
 EventQueue::~EventQueue() { stop(Duration{0}); }
 

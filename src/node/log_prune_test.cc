@@ -12,7 +12,8 @@ namespace {
 
 constexpr Time kPruneNow{1'000'000'000};
 
-std::string pruned(std::vector<LogRun> runs, int64_t bytes_max, Duration age_max = Duration{1'000'000}) {
+std::string pruned(const std::vector<LogRun>& runs, int64_t bytes_max,
+                   Duration age_max = Duration{1'000'000}) {
   std::string text;
   for (size_t i : runs_to_prune(runs, {age_max, bytes_max}, kPruneNow)) text += std::to_string(i);
   return text;
