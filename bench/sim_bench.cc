@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "sim/explore.h"
+#include "sim/heap_operators.h"
 #include "sim/run.h"
 #include "sim/world.h"
 

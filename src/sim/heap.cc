@@ -1,13 +1,5 @@
 #include "sim/heap.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRAINYARD_PLAIN_HEAP
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TRAINYARD_PLAIN_HEAP
-#endif
-#endif
-
 #ifdef TRAINYARD_PLAIN_HEAP
 
 namespace trainyard::sim {
@@ -15,6 +7,8 @@ namespace trainyard::sim {
 HeapScope::HeapScope() = default;
 HeapScope::~HeapScope() = default;
 bool is_heap_block(const void*) { return false; }
+void* heap_allocate(size_t size) { return ::operator new(size); }
+void heap_release(void* at) noexcept { ::operator delete(at); }
 
 }  // namespace trainyard::sim
 
@@ -98,27 +92,6 @@ void* from_malloc(size_t size) {
   }
 }
 
-void* allocate(size_t size) {
-  if (lists.scopes == 0 || size > kBlockMax) return from_malloc(size);
-  const size_t which = size == 0 ? 1 : (size + kGrain - 1) / kGrain;
-  if (Block* block = lists.free[which]) {
-    lists.free[which] = block->next;
-    return block;
-  }
-  void* fresh = fresh_block(which);
-  return fresh != nullptr ? fresh : from_malloc(size);
-}
-
-void release(void* at) noexcept {
-  if (!is_in_space(at)) {
-    std::free(at);
-    return;
-  }
-  const uintptr_t chunk = reinterpret_cast<uintptr_t>(at) / kChunk * kChunk;
-  const size_t which = *reinterpret_cast<const size_t*>(chunk);
-  lists.free[which] = ::new (at) Block{lists.free[which]};
-}
-
 }  // namespace
 
 HeapScope::HeapScope() {
@@ -130,11 +103,27 @@ HeapScope::~HeapScope() { --lists.scopes; }
 
 bool is_heap_block(const void* at) { return is_in_space(at); }
 
-}  // namespace trainyard::sim
+void* heap_allocate(size_t size) {
+  if (lists.scopes == 0 || size > kBlockMax) return from_malloc(size);
+  const size_t which = size == 0 ? 1 : (size + kGrain - 1) / kGrain;
+  if (Block* block = lists.free[which]) {
+    lists.free[which] = block->next;
+    return block;
+  }
+  void* fresh = fresh_block(which);
+  return fresh != nullptr ? fresh : from_malloc(size);
+}
 
-// The program's own, in place of the library's; those for arrays and those that do not throw end here too.
-void* operator new(size_t size) { return trainyard::sim::allocate(size); }
-void operator delete(void* at) noexcept { trainyard::sim::release(at); }
-void operator delete(void* at, size_t) noexcept { trainyard::sim::release(at); }
+void heap_release(void* at) noexcept {
+  if (!is_in_space(at)) {
+    std::free(at);
+    return;
+  }
+  const uintptr_t chunk = reinterpret_cast<uintptr_t>(at) / kChunk * kChunk;
+  const size_t which = *reinterpret_cast<const size_t*>(chunk);
+  lists.free[which] = ::new (at) Block{lists.free[which]};
+}
+
+}  // namespace trainyard::sim
 
 #endif

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "sim/heap_operators.h"
+
 namespace trainyard::sim {
 namespace {
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "sim/explore.h"
+#include "sim/heap_operators.h"
 #include "sim/run.h"
 #include "sim/shrink.h"
 
