@@ -97,7 +97,7 @@ class HandWatches final : public client::WatchSource {
     sink(watch).on_event({client::EventKind::kAdded, std::make_shared<const json::object>(std::move(pod))});
   }
   void agree_to(size_t watch) { sink(watch).on_opened(); }
-  void close(size_t watch, std::optional<Error> error) { sink(watch).on_closed(error); }
+  void close(size_t watch, const std::optional<Error>& error) { sink(watch).on_closed(error); }
 
  private:
   client::WatchSink sink(size_t watch) {

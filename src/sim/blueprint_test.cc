@@ -24,9 +24,8 @@ const dialect::Dialect& dialect_of(Kind kind) {
 
 TEST(Blueprint, IsReadAsItIsWritten) {
   for (const char* text :
-       {"tfjob train worker=2 ps=1 restart=ExitCode backoff=3 clean=All ttl=30 deadline=60 scope=job "
-        "suspended",
-        "t9k a chief=1 gang hold board", "volcano c worker=1 keys",
+       {"tfjob train worker=2 restart=ExitCode backoff=3 clean=All ttl=30 deadline=60 suspended",
+        "tfjob train worker=2 ps=1 scope=job", "t9k a chief=1 gang hold board", "volcano c worker=1 keys",
         "tfjob b worker=3 all-workers dynamic invalid",
         "volcano v worker=2 policies=137:RestartJob,PodEvicted:RestartTask min-available=1 min-success=2"}) {
     EXPECT_EQ(to_string(parse_blueprint(text)), text);

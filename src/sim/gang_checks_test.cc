@@ -69,7 +69,7 @@ class GangChecksTest : public ::testing::Test {
   Agenda agenda_{Time{1'800'000'000'000}};
   Cluster cluster_{1, agenda_};
   std::string broken_;  // the first
-  GangChecks checks_{[this](int, std::string_view checker, std::string) {
+  GangChecks checks_{[this](int, std::string_view checker, const std::string&) {
                        if (broken_.empty()) broken_ = checker;
                      },
                      false};

@@ -50,7 +50,7 @@ struct Lists {
 
 thread_local constinit Lists lists{};
 std::once_flag space_asked;
-constinit std::atomic<uintptr_t> space_begin{0};
+constinit std::atomic<char*> space_begin{nullptr};
 constinit std::atomic<uintptr_t> space_size{0};  // 0 until there is one
 constinit std::atomic<size_t> space_used{0};
 
@@ -58,15 +58,17 @@ void ask_for_space() {
   void* got =
       mmap(nullptr, kSpace, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) return;
-  const auto begin = reinterpret_cast<uintptr_t>(got);
-  const uintptr_t aligned = (begin + kChunk - 1) / kChunk * kChunk;
-  space_begin.store(aligned, std::memory_order_relaxed);
-  space_size.store(kSpace - (aligned - begin), std::memory_order_release);
+  const size_t past = reinterpret_cast<uintptr_t>(got) % kChunk;
+  const size_t skipped = past == 0 ? 0 : kChunk - past;
+  space_begin.store(static_cast<char*>(got) + skipped, std::memory_order_relaxed);
+  space_size.store(kSpace - skipped, std::memory_order_release);
 }
 
 bool is_in_space(const void* at) {
   const uintptr_t size = space_size.load(std::memory_order_acquire);
-  return reinterpret_cast<uintptr_t>(at) - space_begin.load(std::memory_order_relaxed) < size;
+  return reinterpret_cast<uintptr_t>(at) -
+             reinterpret_cast<uintptr_t>(space_begin.load(std::memory_order_relaxed)) <
+         size;
 }
 
 // A block that was never used; null when there is no room for one.
@@ -75,7 +77,7 @@ void* fresh_block(size_t which) {
   if (static_cast<size_t>(lists.end[which] - lists.fresh[which]) < size) {
     const size_t at = space_used.fetch_add(kChunk, std::memory_order_relaxed);
     if (at + kChunk > space_size.load(std::memory_order_acquire)) return nullptr;
-    char* chunk = reinterpret_cast<char*>(space_begin.load(std::memory_order_relaxed) + at);
+    char* chunk = space_begin.load(std::memory_order_relaxed) + at;
     ::new (chunk) size_t{which};
     lists.fresh[which] = chunk + kChunkHead;
     lists.end[which] = chunk + kChunk;
@@ -119,7 +121,7 @@ void heap_release(void* at) noexcept {
     std::free(at);
     return;
   }
-  const uintptr_t chunk = reinterpret_cast<uintptr_t>(at) / kChunk * kChunk;
+  const char* chunk = static_cast<char*>(at) - reinterpret_cast<uintptr_t>(at) % kChunk;
   const size_t which = *reinterpret_cast<const size_t*>(chunk);
   lists.free[which] = ::new (at) Block{lists.free[which]};
 }

@@ -9,8 +9,10 @@
 
 #ifndef TRAINYARD_PLAIN_HEAP
 
+// NOLINTBEGIN(misc-definitions-in-headers): one file of a program, as said above; they may not be inline
 void* operator new(size_t size) { return trainyard::sim::heap_allocate(size); }
 void operator delete(void* at) noexcept { trainyard::sim::heap_release(at); }
 void operator delete(void* at, size_t) noexcept { trainyard::sim::heap_release(at); }
+// NOLINTEND(misc-definitions-in-headers)
 
 #endif
