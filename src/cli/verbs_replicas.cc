@@ -59,7 +59,7 @@ Result<std::vector<model::ReplicaId>> chosen_ids(const FoundJob& job, const mode
 std::string main_container_of(const dialect::Dialect* dialect, const json::object& pod) {
   const json::array* containers = kube::array_at(pod, {"spec", "containers"});
   std::string first;
-  for (const json::value& value : containers == nullptr ? json::array{} : *containers) {
+  for (const json::value& value : kube::or_empty(containers)) {
     if (!value.is_object()) continue;
     std::string name(kube::text_at(value.get_object(), {"name"}));
     if (dialect != nullptr && name == dialect->main_container) return name;

@@ -64,7 +64,7 @@ Result<ResourceText> resource_of(const Cluster& cluster, const Object& object) {
     Result<json::value> parsed = kube::parse_json(*listed);
     const json::object* body = parsed.ok() ? parsed->if_object() : nullptr;
     const json::array* resources = body == nullptr ? nullptr : kube::array_at(*body, {"resources"});
-    for (const json::value& value : resources == nullptr ? json::array{} : *resources) {
+    for (const json::value& value : kube::or_empty(resources)) {
       const json::object* entry = value.if_object();
       if (entry == nullptr || kube::text_at(*entry, {"kind"}) != kind) continue;
       if (kube::text_at(*entry, {"name"}).find('/') != std::string_view::npos) continue;

@@ -66,6 +66,11 @@ const json::array* array_at(const json::object& from, std::initializer_list<std:
   return found ? found->if_array() : nullptr;
 }
 
+const json::array& or_empty(const json::array* list) {
+  static const json::array kEmpty;
+  return list == nullptr ? kEmpty : *list;
+}
+
 std::string_view text_at(const json::object& from, std::initializer_list<std::string_view> path) {
   const json::value* found = find(from, path);
   if (found == nullptr || !found->is_string()) return {};

@@ -19,6 +19,10 @@ const json::value* find(const json::object& from, std::initializer_list<std::str
 const json::object* object_at(const json::object& from, std::initializer_list<std::string_view> path);
 const json::array* array_at(const json::object& from, std::initializer_list<std::string_view> path);
 
+// The list to be looked through: an empty one for null. Copies nothing, unlike
+// `list != nullptr ? *list : json::array()`.
+const json::array& or_empty(const json::array* list);
+
 // The member as text; "" when absent or not a string. The view lives as long as `from`.
 std::string_view text_at(const json::object& from, std::initializer_list<std::string_view> path);
 std::optional<int64_t> int_at(const json::object& from, std::initializer_list<std::string_view> path);

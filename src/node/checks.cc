@@ -68,7 +68,7 @@ std::optional<int> probe_port(const json::object& where, const json::object& con
   if (!port->is_string()) return std::nullopt;
   std::string_view name = kube::view(port->get_string());
   const json::array* ports = kube::array_at(container, {"ports"});
-  for (const json::value& entry : ports != nullptr ? *ports : json::array{}) {
+  for (const json::value& entry : kube::or_empty(ports)) {
     if (!entry.is_object() || text_at(entry.get_object(), {"name"}) != name) continue;
     std::optional<int64_t> number = kube::int_at(entry.get_object(), {"containerPort"});
     if (number) return static_cast<int>(*number);

@@ -161,7 +161,7 @@ Result<std::string> ImageStore::digest_of_tag(std::string_view tag) const {
   Result<json::object> index = parse_object(*text, "index.json");
   if (!index.ok()) return index.error();
   const json::array* manifests = kube::array_at(*index, {"manifests"});
-  for (const json::value& one : manifests == nullptr ? json::array() : *manifests) {
+  for (const json::value& one : kube::or_empty(manifests)) {
     if (!one.is_object()) continue;
     const json::object& manifest = one.get_object();
     if (kube::text_at(manifest, {"annotations", "org.opencontainers.image.ref.name"}) != tag) continue;

@@ -47,7 +47,7 @@ LogKnowledge Node::Agent::log_knowledge(const PodRef& pod) {
   known.waits_for = "ContainerCreating";
   for (std::string_view list : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"}) {
     const json::array* statuses = kube::array_at(*object, {"status", list});
-    for (const json::value& entry : statuses != nullptr ? *statuses : json::array{}) {
+    for (const json::value& entry : kube::or_empty(statuses)) {
       if (!entry.is_object() || kube::text_at(entry.get_object(), {"name"}) != pod.container) continue;
       std::string_view reason = kube::text_at(entry.get_object(), {"state", "waiting", "reason"});
       if (!reason.empty()) known.waits_for = reason;

@@ -29,7 +29,7 @@ constexpr ConditionWords kConditions[] = {
 std::string transition_of(const json::object* before, std::string_view type, std::string_view status,
                           Time now) {
   const json::array* conditions = before != nullptr ? kube::array_at(*before, {"conditions"}) : nullptr;
-  for (const json::value& entry : conditions != nullptr ? *conditions : json::array{}) {
+  for (const json::value& entry : kube::or_empty(conditions)) {
     if (!entry.is_object() || text_at(entry.get_object(), {"type"}) != type) continue;
     if (text_at(entry.get_object(), {"status"}) != status) break;
     return std::string(text_at(entry.get_object(), {"lastTransitionTime"}));

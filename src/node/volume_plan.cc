@@ -113,7 +113,7 @@ Result<FileVolume> plan_files(const json::object& pod, const Around& around, con
     unsigned mode =
         static_cast<unsigned>(kube::int_at(*projected, {"defaultMode"}).value_or(kFileModeDefault));
     const json::array* sources = kube::array_at(*projected, {"sources"});
-    for (const json::value& entry : sources != nullptr ? *sources : json::array{}) {
+    for (const json::value& entry : kube::or_empty(sources)) {
       if (!entry.is_object()) continue;
       for (const auto& source : entry.get_object()) {
         if (!source.value().is_object()) continue;

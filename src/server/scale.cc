@@ -79,11 +79,11 @@ const json::object* worker_in(const json::array* list, std::string_view field) {
 int64_t running_in(const json::object& job, std::string_view type) {
   int64_t running = 0;
   const json::array* tasks = array_at(job, {"status", "tasks"});
-  for (const json::value& each : tasks ? *tasks : json::array()) {
+  for (const json::value& each : kube::or_empty(tasks)) {
     const json::object* task = each.if_object();
     if (task == nullptr || text_at(*task, {"type"}) != type) continue;
     const json::array* replicas = array_at(*task, {"replicas"});
-    for (const json::value& replica : replicas ? *replicas : json::array()) {
+    for (const json::value& replica : kube::or_empty(replicas)) {
       running += replica.is_object() && text_at(replica.get_object(), {"phase"}) == "Running";
     }
   }

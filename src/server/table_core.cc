@@ -181,7 +181,7 @@ std::string access_modes(const json::array* modes) {
   std::string text;
   for (const auto& [mode, letters] : kShort) {
     bool there = false;
-    for (const json::value& each : modes ? *modes : json::array()) {
+    for (const json::value& each : kube::or_empty(modes)) {
       there = there || (each.is_string() && kube::view(each.get_string()) == mode);
     }
     if (!there) continue;
@@ -261,7 +261,7 @@ json::array role_binding_cells(const json::object& binding, Time now) {
   auto subjects = [&](std::string_view kind) {
     std::string text;
     const json::array* list = array_at(binding, {"subjects"});
-    for (const json::value& each : list ? *list : json::array()) {
+    for (const json::value& each : kube::or_empty(list)) {
       const json::object* subject = each.if_object();
       if (subject == nullptr || text_at(*subject, {"kind"}) != kind) continue;
       if (!text.empty()) text += ", ";
@@ -280,7 +280,7 @@ json::array role_binding_cells(const json::object& binding, Time now) {
 std::string endpoint_addresses(const json::object& endpoints) {
   std::vector<std::string> all;
   const json::array* subsets = array_at(endpoints, {"subsets"});
-  for (const json::value& each : subsets ? *subsets : json::array()) {
+  for (const json::value& each : kube::or_empty(subsets)) {
     const json::object* subset = each.if_object();
     const json::array* addresses = subset ? array_at(*subset, {"addresses"}) : nullptr;
     if (addresses == nullptr) continue;
@@ -289,7 +289,7 @@ std::string endpoint_addresses(const json::object& endpoints) {
       if (!address.is_object()) continue;
       std::string_view ip = text_at(address.get_object(), {"ip"});
       if (ports == nullptr || ports->empty()) all.emplace_back(ip);
-      for (const json::value& port : ports ? *ports : json::array()) {
+      for (const json::value& port : kube::or_empty(ports)) {
         if (!port.is_object()) continue;
         all.push_back(fmt::format("{}:{}", ip, int_at(port.get_object(), {"port"}).value_or(0)));
       }
@@ -308,13 +308,13 @@ json::array slice_cells(const json::object& slice, Time now) {
   std::string ports;
   std::string addresses;
   const json::array* list = array_at(slice, {"ports"});
-  for (const json::value& each : list ? *list : json::array()) {
+  for (const json::value& each : kube::or_empty(list)) {
     if (!each.is_object()) continue;
     if (!ports.empty()) ports += ",";
     ports += fmt::format("{}", int_at(each.get_object(), {"port"}).value_or(0));
   }
   const json::array* endpoints = array_at(slice, {"endpoints"});
-  for (const json::value& each : endpoints ? *endpoints : json::array()) {
+  for (const json::value& each : kube::or_empty(endpoints)) {
     if (!each.is_object()) continue;
     std::string text = joined_texts(array_at(each.get_object(), {"addresses"}), "");
     if (!addresses.empty() && !text.empty()) addresses += ",";

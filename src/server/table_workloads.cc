@@ -21,7 +21,7 @@ int64_t count_at(const json::object& object, std::initializer_list<std::string_v
 
 bool has_condition(const json::object& object, std::string_view type) {
   const json::array* conditions = kube::array_at(object, {"status", "conditions"});
-  for (const json::value& each : conditions ? *conditions : json::array()) {
+  for (const json::value& each : kube::or_empty(conditions)) {
     const json::object* condition = each.if_object();
     if (condition && text_at(*condition, {"type"}) == type && text_at(*condition, {"status"}) == "True") {
       return true;
@@ -187,7 +187,7 @@ std::string expression_text(const json::object& expression) {
   if (op == "DoesNotExist") return fmt::format("!{}", key);
   std::set<std::string> values;
   const json::array* list = kube::array_at(expression, {"values"});
-  for (const json::value& each : list ? *list : json::array()) {
+  for (const json::value& each : kube::or_empty(list)) {
     if (each.is_string()) values.emplace(kube::view(each.get_string()));
   }
   return fmt::format("{} {} ({})", key, op == "NotIn" ? "notin" : "in", fmt::join(values, ","));
@@ -224,7 +224,7 @@ std::string selector_text(const json::object* selector) {
   const json::object* labels = object_at(*selector, {"matchLabels"});
   if (labels && !labels->empty()) parts.push_back(labels_text(labels));
   const json::array* expressions = kube::array_at(*selector, {"matchExpressions"});
-  for (const json::value& each : expressions ? *expressions : json::array()) {
+  for (const json::value& each : kube::or_empty(expressions)) {
     if (each.is_object()) parts.push_back(expression_text(each.get_object()));
   }
   return or_none(fmt::format("{}", fmt::join(parts, ",")));
@@ -233,7 +233,7 @@ std::string selector_text(const json::object* selector) {
 std::string container_names(const json::object& object, std::string_view field) {
   std::vector<std::string> names;
   const json::array* containers = kube::array_at(object, {"spec", "template", "spec", "containers"});
-  for (const json::value& each : containers ? *containers : json::array()) {
+  for (const json::value& each : kube::or_empty(containers)) {
     if (each.is_object()) names.emplace_back(text_at(each.get_object(), {field}));
   }
   return fmt::format("{}", fmt::join(names, ","));
