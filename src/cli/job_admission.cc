@@ -55,7 +55,7 @@ bool same_intent(const json::object& before, const json::object& after) {
 }  // namespace
 
 store::Admission job_admission(const dialect::Dialect& dialect, const dialect::Settings& settings) {
-  return [&dialect, settings](json::object& job, const json::object* before) -> Result<Done> {
+  return [&dialect, settings](json::object& job, const json::object* before, kube::Part) -> Result<Done> {
     // A status or a label says nothing new about the job, even if it was let in under other rules.
     if (before != nullptr && same_intent(*before, job)) return Done{};
     dialect::LowerResult lowered = dialect.lower(job, settings);

@@ -61,6 +61,9 @@ Result<Reply> carry_out(store::Store& store, kube::Request request, Time now) {
             return with_object(store.create(resource, ns, std::move(create.body), now, request.options));
           },
           [&](kube::Update& update) {
+            if (update.part == kube::Part::kResize) {
+              return with_object(store.resize(resource, ns, std::move(update.body), now, request.options));
+            }
             return with_object(store.update(resource, ns, std::move(update.body), now, request.options));
           },
           [&](kube::UpdateStatus& update) {

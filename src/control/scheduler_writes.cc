@@ -13,8 +13,9 @@ json::object meta_with_uid(std::string_view uid) { return json::object{{"uid", k
 kube::Request condition_request(const PodName& pod, json::object condition) {
   json::object body{{"metadata", meta_with_uid(pod.uid)},
                     {"status", json::object{{"conditions", json::array{json::value(std::move(condition))}}}}};
-  return kube::unheeded(kube::kPods, pod.ns,
-                        kube::Patch{pod.name, kube::PatchKind::kStrategic, std::move(body), true});
+  return kube::unheeded(
+      kube::kPods, pod.ns,
+      kube::Patch{pod.name, kube::PatchKind::kStrategic, std::move(body), kube::Part::kStatus});
 }
 
 // A merge leaves what it does not name: members that are no longer there are taken away by name.
@@ -49,7 +50,7 @@ kube::Request select_node_request(const ClaimName& claim, std::string_view node)
   meta["annotations"] = json::object{{kube::jview(kube::kSelectedNodeAnnotation), kube::jview(node)}};
   json::object body{{"metadata", std::move(meta)}};
   return kube::unheeded(kube::kPersistentVolumeClaims, claim.ns,
-                        kube::Patch{claim.name, kube::PatchKind::kMerge, std::move(body), false});
+                        kube::Patch{claim.name, kube::PatchKind::kMerge, std::move(body)});
 }
 
 kube::Request evict_request(const PodName& pod) {
@@ -73,7 +74,7 @@ kube::Request status_request(const kube::Resource& resource, const json::object&
   json::object body{{"metadata", std::move(meta)}, {"status", std::move(status)}};
   return {resource, std::string(kube::namespace_of(seen)),
           kube::Patch{std::string(kube::name_of(seen)), kube::PatchKind::kMerge, std::move(body),
-                      resource.has_status}};
+                      resource.has_status ? kube::Part::kStatus : kube::Part::kMain}};
 }
 
 std::string eviction_text(const sched::Eviction& eviction) {

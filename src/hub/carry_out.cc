@@ -44,6 +44,9 @@ Result<Answer> carry_out(store::Store& store, kube::Request& request, Time now) 
             return with_object(store.create(resource, ns, std::move(create.body), now, options));
           },
           [&](kube::Update& update) {
+            if (update.part == kube::Part::kResize) {
+              return with_object(store.resize(resource, ns, std::move(update.body), now, options));
+            }
             return with_object(store.update(resource, ns, std::move(update.body), now, options));
           },
           [&](kube::UpdateStatus& update) {

@@ -60,6 +60,7 @@ class Body final : public Hub {
   Result<Done> start();
 
   void set_admission(const kube::Resource& resource, store::Admission admission) override;
+  void set_shaping(const kube::Resource& resource, store::Shaping shaping) override;
   void set_schema(const kube::Resource& resource, store::SchemaSource schema) override;
   void submit(kube::Request request, Respond respond) override;
   Result<Answer> call(kube::Request request) override;
@@ -148,6 +149,11 @@ Body::~Body() {
 void Body::set_admission(const kube::Resource& resource, store::Admission admission) {
   std::lock_guard lock(mutex_);
   store_.set_admission(resource, std::move(admission));
+}
+
+void Body::set_shaping(const kube::Resource& resource, store::Shaping shaping) {
+  std::lock_guard lock(mutex_);
+  store_.set_shaping(resource, std::move(shaping));
 }
 
 void Body::set_schema(const kube::Resource& resource, store::SchemaSource schema) {

@@ -83,6 +83,9 @@ class Hub {
   // Before anything is submitted for the resource.
   virtual void set_admission(const kube::Resource& resource, store::Admission admission) = 0;
 
+  // The same for the form of what patches leave (store::Shaping).
+  virtual void set_shaping(const kube::Resource& resource, store::Shaping shaping) = 0;
+
   // The same for what describes the objects of a resource (store::SchemaSource).
   virtual void set_schema(const kube::Resource& resource, store::SchemaSource schema) = 0;
 

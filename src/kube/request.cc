@@ -74,19 +74,38 @@ json::value to_json(const DeleteOptions& options) {
   return out;
 }
 
+const char* patching(Part part) {
+  switch (part) {
+    case Part::kMain:
+      return "patch";
+    case Part::kStatus:
+      return "patch the status of";
+    case Part::kResize:
+      return "resize";
+  }
+  return "";
+}
+
+// The end of the path of a part: "/status".
+std::string below(Part part) {
+  std::string_view name = name_of(part);
+  return name.empty() ? "" : fmt::format("/{}", name);
+}
+
 std::string_view verb_of(const Request& request) {
-  return std::visit(Match{
-                        [](const Get&) { return "get"; },
-                        [](const List&) { return "list"; },
-                        [](const Watch&) { return "watch"; },
-                        [](const Create&) { return "create"; },
-                        [](const Update&) { return "update"; },
-                        [](const UpdateStatus&) { return "update the status of"; },
-                        [](const Patch& patch) { return patch.status ? "patch the status of" : "patch"; },
-                        [](const Delete&) { return "delete"; },
-                        [](const DeleteCollection&) { return "delete all"; },
-                    },
-                    request.verb);
+  return std::visit(
+      Match{
+          [](const Get&) { return "get"; },
+          [](const List&) { return "list"; },
+          [](const Watch&) { return "watch"; },
+          [](const Create&) { return "create"; },
+          [](const Update& update) { return update.part == Part::kResize ? "resize" : "update"; },
+          [](const UpdateStatus&) { return "update the status of"; },
+          [](const Patch& patch) { return patching(patch.part); },
+          [](const Delete&) { return "delete"; },
+          [](const DeleteCollection&) { return "delete all"; },
+      },
+      request.verb);
 }
 
 // The name of the object a request is about; "" for a whole collection.
@@ -116,11 +135,11 @@ std::string path_without_options(const Request& request) {
           [&](const List& list) { return collection_path(request) + list_query(list); },
           [&](const Watch& watch) { return collection_path(request) + watch_query(watch); },
           [&](const Create&) { return collection_path(request); },
-          [&](const Update& update) { return object_path(request, name_of(update.body)); },
-          [&](const UpdateStatus& update) { return object_path(request, name_of(update.body)) + "/status"; },
-          [&](const Patch& patch) {
-            return object_path(request, patch.name) + (patch.status ? "/status" : "");
+          [&](const Update& update) {
+            return object_path(request, name_of(update.body)) + below(update.part);
           },
+          [&](const UpdateStatus& update) { return object_path(request, name_of(update.body)) + "/status"; },
+          [&](const Patch& patch) { return object_path(request, patch.name) + below(patch.part); },
           [&](const Delete& del) { return object_path(request, del.name); },
           [&](const DeleteCollection& del) {
             Query query;
@@ -233,6 +252,18 @@ std::string_view name_of(Propagation propagation) {
       return "Orphan";
   }
   return "Background";
+}
+
+std::string_view name_of(Part part) {
+  switch (part) {
+    case Part::kMain:
+      return "";
+    case Part::kStatus:
+      return "status";
+    case Part::kResize:
+      return "resize";
+  }
+  return "";
 }
 
 std::string percent_encode(std::string_view text) {

@@ -16,6 +16,9 @@ namespace trainyard::kube {
 
 // kApply is server-side apply: the body is what one field manager wants.
 enum class PatchKind { kJson, kMerge, kStrategic, kApply };
+// What of an object a write is about: the whole but its status, the status alone, or the
+// resources of a pod's containers (pods/resize).
+enum class Part { kMain, kStatus, kResize };
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct Get {
@@ -51,6 +54,7 @@ struct Create {
 // Replaces the object; body's metadata.resourceVersion, when set, is a precondition.
 struct Update {
   json::object body;
+  Part part = Part::kMain;  // or kResize; a status has its own verb
   bool operator==(const Update&) const = default;
 };
 
@@ -63,7 +67,7 @@ struct Patch {
   std::string name;
   PatchKind kind = PatchKind::kMerge;
   json::value body;
-  bool status = false;  // on the status subresource
+  Part part = Part::kMain;
   bool operator==(const Patch&) const = default;
 };
 
@@ -130,6 +134,8 @@ std::string to_string(const Request& request);
 UpdateStatus status_update(const Resource& resource, const json::object& seen, json::object status);
 
 std::string_view name_of(Propagation propagation);
+// Of the subresource: "", "status", "resize".
+std::string_view name_of(Part part);
 
 // Everything but letters, digits and "-._~" as %XX.
 std::string percent_encode(std::string_view text);

@@ -76,6 +76,15 @@ TEST(Shapes, EqualSpecsAreOne) {
   EXPECT_EQ(shapes.size(), 2);
 }
 
+TEST(Shapes, APodThatIsBeingResizedIsCountedAnew) {
+  Shapes shapes;
+  json::object a = pod("a", "", kOneCpu);
+  json::object b = a;
+  b["status"] = json::parse(R"({"containerStatuses":[{"name":"","resources":{"requests":{"cpu":"3"}}}]})");
+  EXPECT_NE(shapes.number(a), shapes.number(b));
+  EXPECT_EQ(shapes.at(shapes.number(b)).requests.at("cpu"), 3000);
+}
+
 TEST(Shapes, ReadsWhereAPodMayBe) {
   Shape shape = shape_of(pod("a", "", R"({
     "nodeSelector": {"zone": "a"},

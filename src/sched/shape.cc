@@ -161,6 +161,11 @@ std::string text_of(const json::object& pod) {
     containers.push_back(nullptr);
   }
   parts["containers"] = std::move(containers);
+  if (kube::is_resizing(pod)) {
+    json::object counted;
+    for (const auto& [name, amount] : kube::requests_of(pod)) counted[name] = amount;
+    parts["resizing"] = std::move(counted);
+  }
   json::array claims;
   for_each(array_at(pod, {"spec", "volumes"}), [&](const json::object& volume) {
     std::string_view claim = text_at(volume, {"persistentVolumeClaim", "claimName"});

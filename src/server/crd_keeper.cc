@@ -1,6 +1,7 @@
 #include "server/crd_keeper.h"
 
 #include "kube/access.h"
+#include "server/patched.h"
 #include "server/validate_fields.h"
 #include "server/validate_values.h"
 #include "store/errors.h"
@@ -117,9 +118,11 @@ std::optional<kube::Resource> CrdKeeper::first_seen(const json::object& crd) {
 
 void CrdKeeper::admit(const kube::Resource& resource) {
   Registry& registry = registry_;
-  hub_.set_admission(resource, [&registry, resource](json::object& object, const json::object* before) {
-    return admit_object(registry, resource, object, before);
-  });
+  hub_.set_admission(resource,
+                     [&registry, resource](json::object& object, const json::object* before, kube::Part) {
+                       return admit_object(registry, resource, object, before);
+                     });
+  shape_patches(hub_, registry, resource);
   hub_.set_schema(resource, [&registry, resource]() -> std::shared_ptr<const json::object> {
     const ApiResource* now = registry.find(resource.group, resource.version, resource.plural);
     return now == nullptr ? nullptr : now->schema;

@@ -2,6 +2,7 @@
 
 #include "base/match.h"
 #include "server/body.h"
+#include "server/patched.h"
 
 namespace trainyard::server {
 namespace {
@@ -44,7 +45,9 @@ Handler::Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodA
       subresources_(objects_, gate_.tokens()),
       pod_calls_(objects_, pods),
       proxy_calls_(objects_, pods),
-      node_metrics_(hub, pods, options_.node_name, or_at_once(options_.run)) {}
+      node_metrics_(hub, pods, options_.node_name, or_at_once(options_.run)) {
+  shape_patches(hub, registry);
+}
 
 void Handler::handle(HttpRequest request, Respond respond, Run run) {
   Result<Uri> uri = parse_target(request.target);
@@ -112,10 +115,6 @@ void Handler::handle_resource(const CallRef& call) {
   }
   if (call->path.subresource.empty()) return objects_.handle(call);
   if (pod_calls_.handle(call) || proxy_calls_.handle(call) || subresources_.handle(call)) return;
-  if (call->api->subresource(call->path.subresource) != nullptr) {
-    return refuse(call, not_implemented(fmt::format("{}/{} is not served by trainyard", call->path.plural,
-                                                    call->path.subresource)));
-  }
   refuse(call, path_not_found());
 }
 

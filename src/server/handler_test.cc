@@ -134,6 +134,7 @@ TEST_F(HandlerTest, WhatIsThereButNotThisWay) {
       {"POST", "/version", 405},
       {"POST", "/api/v1/configmaps", 400},
       {"GET", "/api/v1/namespaces/default/pods/p/nonsense", 404},
+      {"GET", "/api/v1/namespaces/default/pods/p/status/nonsense", 404},
       {"GET", "/api/v1/pods?fieldSelector=spec.x%3D1", 400},
       {"GET", "/api/v1/pods?resourceVersion=99999", 504},
       {"GET", "/api/v1/pods?includeObject=Half", 400},
@@ -350,6 +351,51 @@ TEST_F(HandlerTest, Subresources) {
   EXPECT_EQ(kube::int_at(object_of(scaled), {"spec", "replicas"}), 4);
   EXPECT_EQ(
       kube::int_at(object_of(call("GET", jobs + "/j")), {"spec", "tfReplicaSpecs", "Worker", "replicas"}), 4);
+}
+
+TEST_F(HandlerTest, PodsAreResizedBelowTheirPath) {
+  std::string pods(kPodsPath);
+  ASSERT_EQ(call("POST", pods, pod_text("p")).status, 201);
+  const std::string more = R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"2"}}}]}})";
+  const std::string strategic = "application/strategic-merge-patch+json";
+  auto cpu = [&](const HttpResponse& response) {
+    json::object pod = object_of(response);
+    const json::array* containers = kube::array_at(pod, {"spec", "containers"});
+    if (containers == nullptr) return std::string("none: ") + response.body;
+    return std::string(kube::text_at(containers->at(0).as_object(), {"resources", "requests", "cpu"}));
+  };
+  EXPECT_EQ(cpu(call("PATCH", pods + "/p/resize?dryRun=All", more, strategic)), "2");
+  EXPECT_EQ(cpu(call("GET", pods + "/p/resize")), "");
+  HttpResponse resized = call("PATCH", pods + "/p/resize", more, strategic);
+  EXPECT_EQ(cpu(resized), "2");
+  EXPECT_EQ(cpu(call("PUT", pods + "/p/resize", resized.body)), "2");
+  EXPECT_EQ(call("POST", pods + "/p/resize", resized.body).status, 405);
+  EXPECT_EQ(call("PATCH", pods + "/q/resize", more, strategic).status, 404);
+}
+
+// The operations of a patch have no types; what they leave has.
+TEST_F(HandlerTest, WhatAPatchLeavesIsHeldToItsKind) {
+  ASSERT_EQ(call("POST", path(""), config_text("a")).status, 201);
+  const std::string operations = "application/json-patch+json";
+  auto patch = [&](const std::string& value, const std::string& where, const std::string& query = "") {
+    return call("PATCH", path("/a" + query),
+                R"([{"op":"add","path":")" + where + R"(","value":)" + value + "}]", operations);
+  };
+  HttpResponse mistyped = patch("1", "/data/x");
+  EXPECT_EQ(mistyped.status, 422);
+  EXPECT_NE(mistyped.body.find("cannot unmarshal number into Go struct field ConfigMap.data of type string"),
+            std::string::npos)
+      << mistyped.body;
+  EXPECT_EQ(patch("1", "/datum", "?fieldValidation=Strict").status, 422);
+  HttpResponse warned = patch("1", "/datum");
+  EXPECT_EQ(warned.status, 200);
+  ASSERT_EQ(warned.headers.size(), 1u);
+  EXPECT_EQ(warned.headers[0].value, R"(299 - "unknown field \"datum\"")");
+  EXPECT_FALSE(object_of(warned).contains("datum"));
+  EXPECT_TRUE(patch("1", "/datum", "?fieldValidation=Ignore").headers.empty());
+  HttpResponse empty = patch("null", "/immutable");
+  EXPECT_EQ(empty.status, 200);
+  EXPECT_FALSE(object_of(empty).contains("immutable"));
 }
 
 TEST_F(HandlerTest, AccountsGetTokensThatWork) {

@@ -5,6 +5,8 @@
 #include "kube/access.h"
 #include "server/body.h"
 #include "server/event_versions.h"
+#include "server/nulls.h"
+#include "server/patched.h"
 #include "server/queries.h"
 #include "server/validate_fields.h"
 #include "server/watch_stream.h"
@@ -131,6 +133,29 @@ OrStatus<Written> written_body(const CallRef& call, std::string_view name) {
   return Written{stored_form(*call->api, std::move(body.object)), std::move(options).value()};
 }
 
+// What is wrong with a patch in itself, before it is known what it makes of the object.
+std::optional<Status> check_patch(const CallRef& call, PatchBody& body, const kube::WriteOptions& options) {
+  if (body.kind == kube::PatchKind::kStrategic) {
+    auto wrong = field_problems(*call->api, body.patch.get_object()).refusal;
+    return wrong ? std::optional(strict_patch_error(*wrong)) : std::nullopt;
+  }
+  if (body.kind == kube::PatchKind::kJson) return std::nullopt;
+  const bool apply = body.kind == kube::PatchKind::kApply;
+  json::object& patch = body.patch.get_object();
+  if (apply && !names_its_kind(patch)) {
+    return bad_request("apiVersion and kind must be set in what is applied");
+  }
+  if (apply) {
+    if (auto wrong = fit_to_path(call->api->resource, call->path.ns, call->path.name, patch)) return wrong;
+  }
+  // Nobody can manage a field that a schema does not have, so no apply may name one.
+  bool strict = apply && (call->api->schema != nullptr || call->api->built_in);
+  auto wrong =
+      check_fields(call, patch, std::move(body.duplicates), strict ? "Strict" : options.field_validation);
+  if (!wrong) return std::nullopt;
+  return apply || wrong->code != 400 ? *wrong : strict_patch_error(*wrong);
+}
+
 }  // namespace
 
 std::string_view verb_of(const HttpRequest& request, const ResourcePath& path, const Query& query) {
@@ -157,17 +182,17 @@ void Objects::handle(const CallRef& call) {
   if (verb == "list") return list(call);
   if (verb == "watch") return watch(call);
   if (verb == "create") return create(call);
-  if (verb == "update") return update(call, false);
-  if (verb == "patch") return patch(call, false);
+  if (verb == "update") return update(call, kube::Part::kMain);
+  if (verb == "patch") return patch(call, kube::Part::kMain);
   if (verb == "delete") return remove(call);
   remove_collection(call);
 }
 
-void Objects::handle_status(const CallRef& call) {
+void Objects::handle_part(const CallRef& call, kube::Part part) {
   const std::string& method = call->request.method;
   if (method == "GET") return read_one(call);
-  if (method == "PUT") return update(call, true);
-  if (method == "PATCH") return patch(call, true);
+  if (method == "PUT") return update(call, part);
+  if (method == "PATCH") return patch(call, part);
   refuse(call, method_not_allowed(&call->api->resource, method));
 }
 
@@ -268,7 +293,7 @@ void Objects::create(const CallRef& call) {
       });
 }
 
-void Objects::update(const CallRef& call, bool status) {
+void Objects::update(const CallRef& call, kube::Part part) {
   OrStatus<Written> written = written_body(call, call->path.name);
   if (auto* refusal = std::get_if<Status>(&written)) return refuse(call, *refusal);
   auto& [body, options] = std::get<Written>(written);
@@ -280,44 +305,43 @@ void Objects::update(const CallRef& call, bool status) {
     return refuse(call, status_of(blind, call->api->resource, call->path.name));
   }
   kube::Verb verb = kube::Update{};
-  if (status) {
+  if (part == kube::Part::kStatus) {
     verb = kube::UpdateStatus{std::move(body)};
   } else {
-    verb = kube::Update{std::move(body)};
+    verb = kube::Update{std::move(body), part};
   }
   ask(call, std::move(verb), std::move(options), [](const CallRef& call, hub::Answer& answer) {
     answer_object(call, answer.object, answer.created ? 201 : 200, std::move(answer.text));
   });
 }
 
-void Objects::patch(const CallRef& call, bool status) {
+void Objects::patch(const CallRef& call, kube::Part part) {
   OrStatus<PatchBody> decoded = patch_of_body(call->request, call->api->built_in);
   if (auto* refusal = std::get_if<Status>(&decoded)) return refuse(call, *refusal);
   auto& body = std::get<PatchBody>(decoded);
   Result<kube::WriteOptions> options = write_options_of_query(call->query(), body.kind);
   if (!options.ok()) return refuse(call, status_of_query(options.error(), "PatchOptions"));
-  bool apply = body.kind == kube::PatchKind::kApply;
-  if (apply && !names_its_kind(body.patch.get_object())) {
-    return refuse(call, bad_request("apiVersion and kind must be set in what is applied"));
-  }
-  if (apply) {
-    auto wrong = fit_to_path(call->api->resource, call->path.ns, call->path.name, body.patch.get_object());
-    if (wrong) return refuse(call, *wrong);
-  }
-  if (body.kind == kube::PatchKind::kStrategic) {
-    auto wrong = field_problems(*call->api, body.patch.get_object()).refusal;
-    if (wrong) return refuse(call, strict_patch_error(*wrong));
-  }
-  if (apply || body.kind == kube::PatchKind::kMerge) {
-    // Nobody can manage a field that a schema does not have, so no apply may name one.
-    bool strict = apply && (call->api->schema != nullptr || call->api->built_in);
-    auto wrong = check_fields(call, body.patch.get_object(), std::move(body.duplicates),
-                              strict ? "Strict" : options->field_validation);
-    if (wrong) return refuse(call, apply || wrong->code != 400 ? *wrong : strict_patch_error(*wrong));
-  }
+  if (auto wrong = check_patch(call, body, *options)) return refuse(call, *wrong);
   kube::Patch verb{call->path.name, body.kind, stored_patch(*call->api, body.kind, std::move(body.patch)),
-                   status};
-  ask(call, std::move(verb), std::move(options).value(), [](const CallRef& call, hub::Answer& answer) {
+                   part};
+  const bool by_its_result = body.kind == kube::PatchKind::kJson || body.kind == kube::PatchKind::kStrategic;
+  if (!by_its_result || options->field_validation == "Ignore") {
+    return send_patch(call, std::move(verb), *options);
+  }
+  auto wanted = std::make_shared<kube::Patch>(std::move(verb));
+  ask(call, kube::Get{call->path.name}, {},
+      [this, wanted, options = *options](const CallRef& call, const hub::Answer& seen) {
+        std::vector<std::string> unknown = unknown_after(*call->api, *seen.object, *wanted);
+        if (!unknown.empty() && options.field_validation == "Strict") {
+          return refuse(call, strict_patch_error(strict_decoding_error(*call->api, unknown)));
+        }
+        call->warnings.insert(call->warnings.end(), unknown.begin(), unknown.end());
+        send_patch(call, std::move(*wanted), options);
+      });
+}
+
+void Objects::send_patch(const CallRef& call, kube::Patch verb, kube::WriteOptions options) {
+  ask(call, std::move(verb), std::move(options), [](const CallRef& call, hub::Answer& answer) {
     answer_object(call, answer.object, answer.created ? 201 : 200, std::move(answer.text));
   });
 }

@@ -20,8 +20,8 @@ class Objects {
 
   // What the method and path of a call without a subresource ask for.
   void handle(const CallRef& call);
-  // GET, PUT and PATCH of an object's status.
-  void handle_status(const CallRef& call);
+  // GET, PUT and PATCH of a part of an object that is a subresource: its status, its resources.
+  void handle_part(const CallRef& call, kube::Part part);
 
   // Asks the hub; an error is answered, anything else is given to `then`.
   void ask(const CallRef& call, kube::Verb verb, kube::WriteOptions options, Then then);
@@ -35,8 +35,9 @@ class Objects {
   void list(const CallRef& call);
   void watch(const CallRef& call);
   void create(const CallRef& call);
-  void update(const CallRef& call, bool status);
-  void patch(const CallRef& call, bool status);
+  void update(const CallRef& call, kube::Part part);
+  void patch(const CallRef& call, kube::Part part);
+  void send_patch(const CallRef& call, kube::Patch verb, kube::WriteOptions options);
   void remove(const CallRef& call);
   void remove_collection(const CallRef& call);
 

@@ -247,8 +247,6 @@ Status internal_error(std::string_view what) {
   return status;
 }
 
-Status not_implemented(std::string message) { return plain(501, "NotImplemented", std::move(message)); }
-
 Status unavailable(std::string message) {
   Status status = plain(503, "ServiceUnavailable", std::move(message));
   status.retry_after_seconds = 1;

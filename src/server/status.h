@@ -64,7 +64,6 @@ Status invalid(const kube::Resource& resource, std::string_view name, std::strin
                std::vector<StatusCause> causes = {});                        // 422
 Status too_many_requests(std::string message, int64_t retry_after_seconds);  // 429
 Status internal_error(std::string_view what);                                // 500
-Status not_implemented(std::string message);                                 // 501
 Status unavailable(std::string message);                                     // 503
 Status timeout(std::string message, int64_t retry_after_seconds);            // 504
 // A resourceVersion that is yet to come: 504 with the cause ResourceVersionTooLarge.

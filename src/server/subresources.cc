@@ -39,7 +39,8 @@ bool Subresources::handle(const CallRef& call) {
   const std::string& name = call->path.subresource;
   const Subresource* known = call->api->subresource(name);
   if (known == nullptr || !call->path.rest.empty()) return false;
-  if (name == "status") return objects_.handle_status(call), true;
+  if (name == "status") return objects_.handle_part(call, kube::Part::kStatus), true;
+  if (name == "resize") return objects_.handle_part(call, kube::Part::kResize), true;
   if (name == "scale") return scale(call), true;
   if (name == "eviction") return evict(call), true;
   if (name == "finalize") return finalize(call), true;
@@ -107,7 +108,7 @@ void Subresources::write_scale(const CallRef& call, json::object scale) {
   objects_.get(call, [this, wanted, options = *options](const CallRef& call, const hub::Answer& answered) {
     Result<json::object> patch = patch_of_scale(*call->api, *answered.object, *wanted);
     if (!patch.ok()) return refuse(call, status_of(patch.error(), call->api->resource, call->path.name));
-    kube::Patch verb{call->path.name, kube::PatchKind::kMerge, std::move(patch).value(), false};
+    kube::Patch verb{call->path.name, kube::PatchKind::kMerge, std::move(patch).value()};
     objects_.ask(call, std::move(verb), options, [](const CallRef& call, const hub::Answer& written) {
       Result<json::object> scale = scale_of(*call->api, *written.object);
       if (!scale.ok()) return refuse(call, status_of(scale.error(), call->api->resource, call->path.name));
@@ -133,7 +134,7 @@ void Subresources::bind(const CallRef& call, const json::object& binding) {
         {"metadata",
          json::object{{"resourceVersion", jview(kube::text_at(pod, {"metadata", "resourceVersion"}))}}},
         {"spec", json::object{{"nodeName", node}}}};
-    kube::Patch verb{call->path.name, kube::PatchKind::kMerge, std::move(patch), false};
+    kube::Patch verb{call->path.name, kube::PatchKind::kMerge, std::move(patch)};
     objects_.ask(call, std::move(verb), {},
                  [](const CallRef& call, const hub::Answer&) { answer(call, created_status(), 201); });
   });

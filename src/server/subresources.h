@@ -1,5 +1,5 @@
-// What hangs below an object and is not the pod's own business: scale, binding, eviction,
-// finalize, a service account's token. Thread-safe.
+// What hangs below an object and is not the pod's own business: status, resize, scale, binding,
+// eviction, finalize, a service account's token. Thread-safe.
 #pragma once
 
 #include "server/objects.h"

@@ -216,30 +216,6 @@ void prune(json::value& value, const json::object& schema, bool whole, int depth
   for (json::value& each : *list) prune(each, *items, is_set(*items, kEmbedded), depth + 1);
 }
 
-// A member that is null, cannot be and has no default is one that is not there.
-void drop_nulls_in(json::value& value, const json::object& schema, int depth) {
-  if (depth > kFieldDepthMax) return;
-  if (json::array* list = value.if_array()) {
-    const json::object* items = kube::schema_of_items(schema);
-    for (size_t i = 0; items != nullptr && i < list->size(); ++i)
-      drop_nulls_in((*list)[i], *items, depth + 1);
-    return;
-  }
-  json::object* object = value.if_object();
-  if (object == nullptr) return;
-  for (auto it = object->begin(); it != object->end();) {
-    const json::object* known = kube::schema_of_member(schema, kube::view(it->key()));
-    bool is_nothing = known != nullptr && it->value().is_null() && !is_set(*known, "nullable") &&
-                      !known->contains("default");
-    if (is_nothing) {
-      it = object->stable_erase(it);
-      continue;
-    }
-    if (known != nullptr) drop_nulls_in(it->value(), *known, depth + 1);
-    ++it;
-  }
-}
-
 void drop_unlisted(json::object& object, const SchemaType& type, int depth);
 
 void drop_unlisted_in(json::value& value, const SchemaField& field, int depth) {
@@ -345,13 +321,6 @@ void drop_unknown_fields(const ApiResource& resource, json::object& body) {
   const kube::Resource& kind = resource.resource;
   if (!resource.built_in) return;
   if (const SchemaType* type = schema_of(kind.group, kind.version, kind.kind)) drop_unlisted(body, *type, 0);
-}
-
-void drop_nulls(const ApiResource& resource, json::object& body) {
-  if (!resource.from_crd || !resource.schema) return;
-  json::value whole(std::move(body));
-  drop_nulls_in(whole, *resource.schema, 0);
-  body = std::move(whole.get_object());
 }
 
 void prune_and_default(const ApiResource& resource, json::object& body) {

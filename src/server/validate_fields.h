@@ -46,8 +46,5 @@ Status strict_patch_error(const Status& decoding_error);
 // For a kind whose CRD has a schema: drops the fields it does not know, as the real server
 // does before storing, and fills in its defaults. Does nothing for other kinds.
 void prune_and_default(const ApiResource& resource, json::object& body);
-// For such a kind: drops what is null where the schema wants a value and has no default. The
-// real server does so with the bodies of POST and PUT, not with what is applied.
-void drop_nulls(const ApiResource& resource, json::object& body);
 
 }  // namespace trainyard::server

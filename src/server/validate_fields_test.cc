@@ -1,5 +1,7 @@
 #include "server/validate_fields.h"
 
+#include "server/nulls.h"
+
 #include <gtest/gtest.h>
 
 #include "kube/access.h"

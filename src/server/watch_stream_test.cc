@@ -14,6 +14,7 @@ constexpr Time kWatchTime{1'800'000'000'000};
 class ScriptedHub final : public hub::Hub {
  public:
   void set_admission(const kube::Resource&, store::Admission) override {}
+  void set_shaping(const kube::Resource&, store::Shaping) override {}
   void set_schema(const kube::Resource&, store::SchemaSource) override {}
   void submit(kube::Request, Respond) override {}
   Result<hub::Answer> call(kube::Request) override { return Error{ErrorKind::kUnavailable, "not here"}; }

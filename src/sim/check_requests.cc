@@ -45,7 +45,7 @@ void Checkers::on_request(int operator_id, const kube::Request& request) {
                    [&](const kube::Patch& patch) {
                      const bool versioned =
                          patch.body.is_object() && kube::version_of(patch.body.get_object()) != 0;
-                     if (is_job(request.resource) && patch.status && !versioned) {
+                     if (is_job(request.resource) && patch.part == kube::Part::kStatus && !versioned) {
                        violate(12, "versioned-writes", to_string(request) + " names no version");
                      }
                    },

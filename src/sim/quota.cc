@@ -29,7 +29,7 @@ void Quota::settle() {
 void Quota::close(int pods_max) {
   if (!guards_) {
     cluster_.store().set_admission(
-        kube::kPods, [this](json::object&, const json::object* before) { return judge(before); });
+        kube::kPods, [this](json::object&, const json::object* before, kube::Part) { return judge(before); });
     guards_ = true;
   }
   pods_max_ = pods_max;

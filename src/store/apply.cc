@@ -60,10 +60,9 @@ Result<Object> Store::apply(const kube::Resource& resource, std::string_view ns,
   kube::ensure_object(config, {"metadata"})["name"] = patch.name;
   const Object* found = find_object(resource, ns, patch.name);
   if (found != nullptr) {
-    return apply_to(table_for(resource), Object(*found), std::move(config),
-                    patch.status ? Part::kStatus : Part::kMain, write);
+    return apply_to(table_for(resource), Object(*found), std::move(config), patch.part, write);
   }
-  if (patch.status) return not_found(resource, patch.name);
+  if (patch.part != kube::Part::kMain) return not_found(resource, patch.name);
   if (!text_at(config, {"metadata", "resourceVersion"}).empty() || !kube::uid_of(config).empty()) {
     return conflict(resource, patch.name,
                     "uid mismatch: the provided object specified a uid or version, and no "
@@ -75,7 +74,8 @@ Result<Object> Store::apply(const kube::Resource& resource, std::string_view ns,
 Result<Object> Store::apply_new(const kube::Resource& resource, std::string_view ns, json::object config,
                                 const Write& write) {
   if (resource.has_status && resource != kube::kNodes) config.erase("status");
-  kube::FieldSet fields = managed_part(kube::fields_of(config, rules_of(table_for(resource))), false);
+  kube::FieldSet fields =
+      managed_part(kube::fields_of(config, rules_of(table_for(resource))), kube::Part::kMain);
   const Managers managers{{write.options.field_manager, true, std::string(text_at(config, {"apiVersion"})),
                            "", format_rfc3339(write.now), std::move(fields)}};
   const int64_t revision = revision_;
@@ -83,21 +83,20 @@ Result<Object> Store::apply_new(const kube::Resource& resource, std::string_view
   return write.options.dry_run ? pretended(resource, std::move(made), revision) : made;
 }
 
-Result<Object> Store::apply_to(Table& table, const Object& before, json::object config, Part part,
+Result<Object> Store::apply_to(Table& table, const Object& before, json::object config, kube::Part part,
                                const Write& write) {
   std::optional<Error> stale = check_preconditions(table.resource, *before, kube::uid_of(config),
                                                    text_at(config, {"metadata", "resourceVersion"}));
   if (stale) return *stale;
-  const bool status = part == Part::kStatus;
   const kube::FieldRules rules = rules_of(table);
   const Managers managers = read_managers(*before);
   Manager who{write.options.field_manager,
               true,
               std::string(text_at(config, {"apiVersion"})),
-              status ? "status" : "",
+              std::string(name_of(part)),
               format_rfc3339(write.now),
-              managed_part(kube::fields_of(config, rules), status)};
-  if (!status && table.resource.has_status) {
+              managed_part(kube::fields_of(config, rules), part)};
+  if (part != kube::Part::kStatus && table.resource.has_status) {
     config.erase("status");
     who.fields.children.erase("f:status");
   }
@@ -114,8 +113,8 @@ Result<Object> Store::apply_to(Table& table, const Object& before, json::object 
   keep_identity(after, *before);
   keep_member(after["metadata"].get_object(), before->at("metadata").get_object(), "managedFields");
   kube::FieldChanges changes = kube::compare_fields(*before, after, rules);
-  changes = {managed_part(changes.added, status), managed_part(changes.modified, status),
-             managed_part(changes.removed, status)};
+  changes = {managed_part(changes.added, part), managed_part(changes.modified, part),
+             managed_part(changes.removed, part)};
   Result<Managers> decided = after_apply(managers, who, changes, write.options.force);
   if (!decided.ok()) return decided.error();
   return replace(table, before, std::move(after), part, {write.now, write.options, &*decided});
@@ -127,13 +126,12 @@ kube::FieldRules Store::rules_of(const Table& table) {
   return rules;
 }
 
-void Store::track_managers(json::object& after, const json::object* before, const Table& table, Part part,
-                           const Write& write) {
+void Store::track_managers(json::object& after, const json::object* before, const Table& table,
+                           kube::Part part, const Write& write) {
   if (write.managers != nullptr) {
     write_managers(after, *write.managers);
     return;
   }
-  const bool status = part == Part::kStatus;
   Managers managers = is_reset(after) ? Managers{} : read_managers(after);
   // Who does not know of managed fields must not lose them.
   if (managers.empty() && before != nullptr && !is_reset(after)) managers = read_managers(*before);
@@ -144,12 +142,12 @@ void Store::track_managers(json::object& after, const json::object* before, cons
   static const json::object kNothing;
   kube::FieldChanges changes =
       kube::compare_fields(before == nullptr ? kNothing : *before, after, rules_of(table));
-  changes = {managed_part(changes.added, status), managed_part(changes.modified, status),
-             managed_part(changes.removed, status)};
+  changes = {managed_part(changes.added, part), managed_part(changes.modified, part),
+             managed_part(changes.removed, part)};
   Manager who{write.options.field_manager.substr(0, kManagerNameMax),
               false,
               std::string(text_at(after, {"apiVersion"})),
-              status ? "status" : "",
+              std::string(name_of(part)),
               format_rfc3339(write.now),
               {}};
   write_managers(after, after_update(std::move(managers), who, changes));

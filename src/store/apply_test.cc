@@ -13,20 +13,20 @@ json::object parsed(std::string_view text) { return json::parse(kube::jview(text
 class ApplyTest : public testing::Test {
  protected:
   Result<Object> apply(const kube::Resource& resource, std::string_view manager, std::string_view text,
-                       bool force = false, bool status = false) {
+                       bool force = false, kube::Part part = kube::Part::kMain) {
     kube::WriteOptions options;
     options.field_manager = manager;
     options.force = force;
     json::object body = parsed(text);
     body["apiVersion"] = resource.api_version();
     body["kind"] = resource.kind;
-    return store_.patch(resource, "ns", {"x", kube::PatchKind::kApply, body, status}, now_, options);
+    return store_.patch(resource, "ns", {"x", kube::PatchKind::kApply, body, part}, now_, options);
   }
   Result<Object> patch(const kube::Resource& resource, std::string_view manager, std::string_view text,
-                       bool status = false) {
+                       kube::Part part = kube::Part::kMain) {
     kube::WriteOptions options;
     options.field_manager = manager;
-    return store_.patch(resource, "ns", {"x", kube::PatchKind::kMerge, parsed(text), status}, now_, options);
+    return store_.patch(resource, "ns", {"x", kube::PatchKind::kMerge, parsed(text), part}, now_, options);
   }
   // "kubectl Apply {...}; other Update {...}".
   std::string managers(const kube::Resource& resource) {
@@ -145,9 +145,10 @@ TEST_F(ApplyTest, ListsOfCustomResourcesAreWhole) {
 
 TEST_F(ApplyTest, TheStatusHasManagersOfItsOwn) {
   ASSERT_TRUE(apply(kube::kTfJobs, "me", R"({"spec":{"a":1},"status":{"sneaked":1}})").ok());
-  ASSERT_TRUE(
-      apply(kube::kTfJobs, "operator", R"({"spec":{"a":5},"status":{"phase":"Running"}})", false, true).ok());
-  ASSERT_TRUE(patch(kube::kTfJobs, "watcher", R"({"status":{"seen":true}})", true).ok());
+  ASSERT_TRUE(apply(kube::kTfJobs, "operator", R"({"spec":{"a":5},"status":{"phase":"Running"}})", false,
+                    kube::Part::kStatus)
+                  .ok());
+  ASSERT_TRUE(patch(kube::kTfJobs, "watcher", R"({"status":{"seen":true}})", kube::Part::kStatus).ok());
   EXPECT_EQ(managers(kube::kTfJobs),
             R"(me Apply {"f:spec":{"f:a":{}}}; operator Apply/status {"f:status":{"f:phase":{}}}; )"
             R"(watcher Update/status {"f:status":{"f:seen":{}}})");

@@ -6,6 +6,7 @@
 #include "kube/selector.h"
 #include "store/errors.h"
 #include "store/metadata.h"
+#include "store/resize.h"
 
 namespace trainyard::store {
 
@@ -72,13 +73,16 @@ void check_immutable(const json::object& object, const json::object* before, Cau
 
 Admission checked(const kube::Resource& resource,
                   const std::function<Causes(json::object&, const json::object*)>& admit) {
-  return [resource, admit](json::object& object, const json::object* before) -> Result<Done> {
-    Causes causes;
-    check_labels(object, causes);
-    if (causes.empty()) causes = admit(object, before);
-    if (causes.empty()) return Done{};
-    return invalid_object(resource, kube::name_of(object), std::move(causes));
-  };
+  return
+      [resource, admit](json::object& object, const json::object* before, kube::Part part) -> Result<Done> {
+        Causes causes;
+        check_labels(object, causes);
+        if (causes.empty()) {
+          causes = part == kube::Part::kResize ? admit_resize(object, *before) : admit(object, before);
+        }
+        if (causes.empty()) return Done{};
+        return invalid_object(resource, kube::name_of(object), std::move(causes));
+      };
 }
 
 }  // namespace

@@ -25,6 +25,9 @@ inline constexpr kube::Resource kCustomResourceDefinitions{
 void admit_builtins(const std::function<void(const kube::Resource&, Admission)>& add);
 
 Causes admit_pod(json::object& pod, const json::object* before);
+// The two halves of that which every write of a pod's spec goes through.
+void default_pod_spec(json::object& spec);
+void check_pod_spec(const json::object& spec, Causes& causes);
 Causes admit_service(json::object& service, const json::object* before);
 Causes admit_config_map(json::object& config_map, const json::object* before);
 Causes admit_secret(json::object& secret, const json::object* before);

@@ -1,9 +1,11 @@
 // Pods: defaults, validation, and what an update may change.
 #include "kube/access.h"
 #include "kube/pod_parts.h"
+#include "kube/pod_requests.h"
 #include "kube/quantity.h"
 #include "store/builtin.h"
 #include "store/errors.h"
+#include "store/resize.h"
 
 namespace trainyard::store {
 
@@ -92,7 +94,9 @@ void each_object(json::object& spec, std::string_view list, Visit visit) {
   }
 }
 
-void default_spec(json::object& spec) {
+}  // namespace
+
+void default_pod_spec(json::object& spec) {
   set_default(spec, "restartPolicy", "Always");
   set_default(spec, "terminationGracePeriodSeconds", 30);
   set_default(spec, "dnsPolicy", "ClusterFirst");
@@ -105,6 +109,8 @@ void default_spec(json::object& spec) {
   }
   each_object(spec, "volumes", default_volume);
 }
+
+namespace {
 
 void add_faults(const std::vector<kube::PartFault>& faults, const std::string& path, Causes& causes) {
   using Kind = kube::PartFault::Kind;
@@ -233,6 +239,7 @@ void check_containers(const json::object& spec, std::string_view list, const std
     check_mounts(*container, path, volumes, causes);
     add_faults(kube::container_faults(*container), path, causes);
     check_resources(*container, path, causes);
+    check_resize_policy(*container, path, text_at(spec, {"restartPolicy"}), causes);
   }
 }
 
@@ -258,7 +265,9 @@ std::set<std::string> check_volumes(const json::object& spec, Causes& causes) {
   return names;
 }
 
-void check_spec(const json::object& spec, Causes& causes) {
+}  // namespace
+
+void check_pod_spec(const json::object& spec, Causes& causes) {
   const json::array* containers = kube::array_at(spec, {"containers"});
   if (containers == nullptr || containers->empty()) causes.push_back(required("spec.containers"));
   std::set<std::string> volumes = check_volumes(spec, causes);
@@ -280,6 +289,8 @@ void check_spec(const json::object& spec, Causes& causes) {
         least == 1 ? "must be between 1 and 2147483647, inclusive" : "must be greater than or equal to 0"));
   }
 }
+
+namespace {
 
 // The spec without what may change: images, deadlines, tolerations, where the pod is bound.
 json::object fixed_part(const json::object& spec, const json::object& before) {
@@ -316,27 +327,6 @@ void check_update(const json::object& spec, const json::object& before, Causes& 
   }
 }
 
-// How a pod is treated when memory is short: what its requests and limits make of it.
-std::string_view quality_of(const json::object& spec) {
-  bool any = false;
-  bool all = true;
-  for (std::string_view list : {"containers", "initContainers"}) {
-    const json::array* containers = kube::array_at(spec, {list});
-    if (containers == nullptr) continue;
-    for (const json::value& entry : *containers) {
-      const json::object* container = entry.if_object();
-      if (container == nullptr) continue;
-      for (std::string_view resource : {"cpu", "memory"}) {
-        const json::value* limit = kube::find(*container, {"resources", "limits", resource});
-        const json::value* request = kube::find(*container, {"resources", "requests", resource});
-        any = any || limit != nullptr || request != nullptr;
-        all = all && limit != nullptr && request != nullptr && *limit == *request;
-      }
-    }
-  }
-  return all ? "Guaranteed" : any ? "Burstable" : "BestEffort";
-}
-
 }  // namespace
 
 Causes admit_pod(json::object& pod, const json::object* before) {
@@ -350,18 +340,18 @@ Causes admit_pod(json::object& pod, const json::object* before) {
   if (before != nullptr) {
     const json::object* old = kube::object_at(*before, {"spec"});
     if (old != nullptr && *old == spec) return causes;
-    default_spec(spec);
-    check_spec(spec, causes);
+    default_pod_spec(spec);
+    check_pod_spec(spec, causes);
     if (causes.empty() && old != nullptr) check_update(spec, *old, causes);
     return causes;
   }
-  default_spec(spec);
-  check_spec(spec, causes);
+  default_pod_spec(spec);
+  check_pod_spec(spec, causes);
   const json::array* debug = kube::array_at(spec, {"ephemeralContainers"});
   if (debug != nullptr && !debug->empty()) {
     causes.push_back(forbidden_value("spec.ephemeralContainers", kDebugRule));
   }
-  if (causes.empty()) kube::ensure_object(pod, {"status"})["qosClass"] = quality_of(spec);
+  if (causes.empty()) kube::ensure_object(pod, {"status"})["qosClass"] = kube::jview(kube::qos_class_of(pod));
   return causes;
 }
 

@@ -62,6 +62,51 @@ Error to_error(const std::vector<Conflict>& conflicts) {
   return error;
 }
 
+// Of a set, the child of that name alone.
+FieldSet only_child(FieldSet fields, std::string_view element) {
+  FieldSet part;
+  auto found = fields.children.find(element);
+  if (found != fields.children.end()) part.children.emplace(found->first, std::move(found->second));
+  return part;
+}
+
+// Of the fields of a pod's spec: those that a resize is about.
+FieldSet resources_of(FieldSet fields) {
+  FieldSet out;
+  for (auto& [spec, parts] : fields.children) {
+    for (std::string_view list : {"f:containers", "f:initContainers"}) {
+      auto containers = parts.children.find(list);
+      if (containers == parts.children.end()) continue;
+      for (auto& [container, members] : containers->second.children) {
+        for (std::string_view member : {"f:resources", "f:resizePolicy"}) {
+          auto found = members.children.find(member);
+          if (found == members.children.end()) continue;
+          out.children[spec].children[std::string(list)].children[container].children[std::string(member)] =
+              std::move(found->second);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+FieldSet all_but_the_servers(FieldSet fields) {
+  drop_child(fields, "f:apiVersion");
+  drop_child(fields, "f:kind");
+  auto metadata = fields.children.find("f:metadata");
+  if (metadata != fields.children.end()) {
+    for (std::string_view field : kServersMetadata) drop_child(metadata->second, field);
+  }
+  for (std::string_view field : {"f:metadata", "f:spec", "f:status"}) {
+    auto found = fields.children.find(field);
+    if (found == fields.children.end()) continue;
+    if (!found->second.children.empty()) found->second.owned = false;
+    if (field == "f:metadata") found->second.owned = false;
+    if (found->second.empty()) fields.children.erase(found);
+  }
+  return fields;
+}
+
 void drop_idle(Managers& managers) {
   std::erase_if(managers, [](const Manager& manager) { return manager.fields.empty(); });
 }
@@ -114,27 +159,16 @@ void write_managers(json::object& object, const Managers& managers) {
   metadata["managedFields"] = std::move(entries);
 }
 
-FieldSet managed_part(FieldSet fields, bool status) {
-  if (status) {
-    FieldSet part;
-    auto found = fields.children.find("f:status");
-    if (found != fields.children.end()) part.children.emplace(found->first, std::move(found->second));
-    return part;
+FieldSet managed_part(FieldSet fields, kube::Part part) {
+  switch (part) {
+    case kube::Part::kMain:
+      return all_but_the_servers(std::move(fields));
+    case kube::Part::kStatus:
+      return only_child(std::move(fields), "f:status");
+    case kube::Part::kResize:
+      return resources_of(only_child(std::move(fields), "f:spec"));
   }
-  drop_child(fields, "f:apiVersion");
-  drop_child(fields, "f:kind");
-  auto metadata = fields.children.find("f:metadata");
-  if (metadata != fields.children.end()) {
-    for (std::string_view field : kServersMetadata) drop_child(metadata->second, field);
-  }
-  for (std::string_view field : {"f:metadata", "f:spec", "f:status"}) {
-    auto found = fields.children.find(field);
-    if (found == fields.children.end()) continue;
-    if (!found->second.children.empty()) found->second.owned = false;
-    if (field == "f:metadata") found->second.owned = false;
-    if (found->second.empty()) fields.children.erase(found);
-  }
-  return fields;
+  return {};
 }
 
 Managers after_update(Managers managers, const Manager& who, const kube::FieldChanges& changes) {

@@ -12,6 +12,7 @@
 #include "kube/json.h"
 #include "kube/managed_fields.h"
 #include "kube/meta.h"
+#include "kube/request.h"
 
 namespace trainyard::store {
 
@@ -35,9 +36,9 @@ inline constexpr size_t kManagerNameMax = 128;
 Managers read_managers(const json::object& object);
 void write_managers(json::object& object, const Managers& managers);
 
-// The part of an object that a request is about: the whole but its status, or only that.
-// Nobody manages what the server itself sets.
-kube::FieldSet managed_part(kube::FieldSet fields, bool status);
+// Those of the fields that a request about that part can manage. Nobody manages what the server
+// itself sets.
+kube::FieldSet managed_part(kube::FieldSet fields, kube::Part part);
 
 // A write that is not an apply: `who` manages what changed, alone. A writer without a name
 // takes from the others and has nothing.

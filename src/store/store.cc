@@ -11,6 +11,7 @@
 #include "store/metadata.h"
 #include "store/namespaces.h"
 #include "store/references.h"
+#include "store/resize.h"
 
 namespace trainyard::store {
 
@@ -49,6 +50,18 @@ std::optional<Error> check_body(const kube::Resource& resource, std::string_view
   return std::nullopt;
 }
 
+bool has_part(const kube::Resource& resource, kube::Part part) {
+  switch (part) {
+    case kube::Part::kMain:
+      return true;
+    case kube::Part::kStatus:
+      return resource.has_status;
+    case kube::Part::kResize:
+      return resource == kube::kPods;
+  }
+  return false;
+}
+
 Result<json::value> patched_with(const kube::Resource& resource, const json::object& before,
                                  const kube::Patch& patch) {
   json::value target(before);
@@ -69,6 +82,10 @@ Result<json::value> patched_with(const kube::Resource& resource, const json::obj
 
 void Store::set_admission(const kube::Resource& resource, Admission admission) {
   table_for(resource).admission = std::move(admission);
+}
+
+void Store::set_shaping(const kube::Resource& resource, Shaping shaping) {
+  table_for(resource).shaping = std::move(shaping);
 }
 
 void Store::set_schema(const kube::Resource& resource, SchemaSource schema) {
@@ -186,10 +203,10 @@ Result<Object> Store::create_now(const kube::Resource& resource, std::string_vie
     return invalid_object(table.resource, *name, std::move(causes));
   }
   if (table.admission) {
-    Result<Done> admitted = table.admission(body, nullptr);
+    Result<Done> admitted = table.admission(body, nullptr, kube::Part::kMain);
     if (!admitted.ok()) return admitted.error();
   }
-  track_managers(body, nullptr, table, Part::kMain, write);
+  track_managers(body, nullptr, table, kube::Part::kMain, write);
   body["metadata"].get_object()["uid"] = next_uid();
   return put(table, nullptr, std::move(body));
 }
@@ -214,26 +231,34 @@ Result<Object> Store::get(const kube::Resource& resource, std::string_view ns, s
   return *found;
 }
 
-Result<Object> Store::update(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
-                             const kube::WriteOptions& options) {
+Result<Object> Store::replace_named(const kube::Resource& resource, std::string_view ns, json::object body,
+                                    kube::Part part, const Write& write) {
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
   const Object* before = find_object(resource, ns, kube::name_of(body));
   if (before == nullptr) return not_found(resource, kube::name_of(body));
-  return replace(table_for(resource), Object(*before), std::move(body), Part::kMain, {now, options});
+  return replace(table_for(resource), Object(*before), std::move(body), part, write);
+}
+
+Result<Object> Store::update(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
+                             const kube::WriteOptions& options) {
+  return replace_named(resource, ns, std::move(body), kube::Part::kMain, {now, options});
 }
 
 Result<Object> Store::update_status(const kube::Resource& resource, std::string_view ns, json::object body,
                                     Time now, const kube::WriteOptions& options) {
-  if (!resource.has_status) return not_found(resource, "status");
-  if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
-  const Object* before = find_object(resource, ns, kube::name_of(body));
-  if (before == nullptr) return not_found(resource, kube::name_of(body));
-  return replace(table_for(resource), Object(*before), std::move(body), Part::kStatus, {now, options});
+  if (!has_part(resource, kube::Part::kStatus)) return not_found(resource, "status");
+  return replace_named(resource, ns, std::move(body), kube::Part::kStatus, {now, options});
+}
+
+Result<Object> Store::resize(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
+                             const kube::WriteOptions& options) {
+  CHECK(has_part(resource, kube::Part::kResize));
+  return replace_named(resource, ns, std::move(body), kube::Part::kResize, {now, options});
 }
 
 Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
                             Time now, const kube::WriteOptions& options) {
-  if (patch.status && !resource.has_status) return not_found(resource, "status");
+  if (!has_part(resource, patch.part)) return not_found(resource, name_of(patch.part));
   if (patch.kind == kube::PatchKind::kApply) return apply(resource, ns, patch, {now, options});
   const Object* found = find_object(resource, ns, patch.name);
   if (found == nullptr) return not_found(resource, patch.name);
@@ -253,25 +278,28 @@ Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns,
         resource, patch.name,
         {invalid_value("metadata.uid", json::value(kube::uid_of(body)), "field is immutable")});
   }
-  return replace(table_for(resource), before, std::move(body), patch.status ? Part::kStatus : Part::kMain,
-                 {now, options});
+  Table& table = table_for(resource);
+  if (table.shaping) {
+    if (Result<Done> shaped = table.shaping(body, *before); !shaped.ok()) return shaped.error();
+  }
+  return replace(table, before, std::move(body), patch.part, {now, options});
 }
 
-Result<Object> Store::replace(Table& table, const Object& before, json::object body, Part part,
+Result<Object> Store::replace(Table& table, const Object& before, json::object body, kube::Part part,
                               const Write& write) {
   const int64_t revision = revision_;
   Result<Object> written = replace_now(table, before, std::move(body), part, write);
   return write.options.dry_run ? pretended(table.resource, std::move(written), revision) : written;
 }
 
-Result<Object> Store::replace_now(Table& table, const Object& before, json::object body, Part part,
+Result<Object> Store::replace_now(Table& table, const Object& before, json::object body, kube::Part part,
                                   const Write& write) {
   std::optional<Error> stale = check_preconditions(table.resource, *before, kube::uid_of(body),
                                                    text_at(body, {"metadata", "resourceVersion"}));
   if (stale) return *stale;
   json::object after;
   switch (part) {
-    case Part::kMain:
+    case kube::Part::kMain:
       after = std::move(body);
       keep_identity(after, *before);
       if (table.resource.has_status) keep_member(after, *before, "status");
@@ -279,12 +307,15 @@ Result<Object> Store::replace_now(Table& table, const Object& before, json::obje
         return invalid_object(table.resource, kube::name_of(*before), std::move(causes));
       }
       break;
-    case Part::kStatus:
+    case kube::Part::kStatus:
       after = with_status(*before, std::move(body));
+      break;
+    case kube::Part::kResize:
+      after = with_resources(*before, std::move(body));
       break;
   }
   if (table.admission) {
-    Result<Done> admitted = table.admission(after, before.get());
+    Result<Done> admitted = table.admission(after, before.get(), part);
     if (!admitted.ok()) return admitted.error();
   }
   track_managers(after, before.get(), table, part, write);

@@ -75,7 +75,12 @@ std::optional<WatchEvent> as_watched(const WatchEvent& event, const kube::Resour
 
 // What may be written for one resource. `before` is null for a creation. May complete
 // the object (defaults); an Error refuses the write.
-using Admission = std::function<Result<Done>(json::object& object, const json::object* before)>;
+using Admission =
+    std::function<Result<Done>(json::object& object, const json::object* before, kube::Part part)>;
+
+// Brings what a patch made of an object into the form of its kind, as the body of another write
+// already has it: types, and what is null. An Error refuses the patch.
+using Shaping = std::function<Result<Done>(json::object& patched, const json::object& before)>;
 
 // The structural schema by which the objects of a resource have parts that are managed one by
 // one; null where there is none. Asked anew at each write that needs it.
@@ -88,6 +93,7 @@ class Store {
   explicit Store(uint64_t seed = 1, Rules rules = {}) : seed_(seed), rules_(rules) {}
 
   void set_admission(const kube::Resource& resource, Admission admission);
+  void set_shaping(const kube::Resource& resource, Shaping shaping);
   void set_schema(const kube::Resource& resource, SchemaSource schema);
 
   // Every write takes the options of its request: a dry run answers as if and leaves
@@ -106,6 +112,9 @@ class Store {
   // The status and nothing else. REQUIRES: resource.has_status.
   Result<Object> update_status(const kube::Resource& resource, std::string_view ns, json::object body,
                                Time now, const kube::WriteOptions& options = {});
+  // The resources of a pod's containers and nothing else. REQUIRES: resource is pods.
+  Result<Object> resize(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
+                        const kube::WriteOptions& options = {});
   // An apply of what is not there makes it.
   Result<Object> patch(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
                        Time now, const kube::WriteOptions& options = {});
@@ -177,9 +186,9 @@ class Store {
     std::map<ObjectKey, Object, PairLess> objects;
     std::vector<WatchEvent> log;
     Admission admission;
+    Shaping shaping;
     SchemaSource schema;
   };
-  enum class Part { kMain, kStatus };
   struct Write {
     Time now;
     const kube::WriteOptions& options;
@@ -207,20 +216,22 @@ class Store {
 
   Result<Object> create_now(const kube::Resource& resource, std::string_view ns, json::object body,
                             const Write& write);
-  Result<Object> replace(Table& table, const Object& before, json::object body, Part part,
+  Result<Object> replace_named(const kube::Resource& resource, std::string_view ns, json::object body,
+                               kube::Part part, const Write& write);
+  Result<Object> replace(Table& table, const Object& before, json::object body, kube::Part part,
                          const Write& write);
-  Result<Object> replace_now(Table& table, const Object& before, json::object body, Part part,
+  Result<Object> replace_now(Table& table, const Object& before, json::object body, kube::Part part,
                              const Write& write);
   Result<Object> finish_write(Table& table, const Object& before, json::object after);
   Result<Object> apply(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
                        const Write& write);
   Result<Object> apply_new(const kube::Resource& resource, std::string_view ns, json::object config,
                            const Write& write);
-  Result<Object> apply_to(Table& table, const Object& before, json::object config, Part part,
+  Result<Object> apply_to(Table& table, const Object& before, json::object config, kube::Part part,
                           const Write& write);
   // Enters in `after` who manages what it changed.
-  static void track_managers(json::object& after, const json::object* before, const Table& table, Part part,
-                             const Write& write);
+  static void track_managers(json::object& after, const json::object* before, const Table& table,
+                             kube::Part part, const Write& write);
   static kube::FieldRules rules_of(const Table& table);
   // What a dry run answers: as written, but everything since `revision` is taken back.
   Result<Object> pretended(const kube::Resource& resource, Result<Object> written, int64_t revision);

@@ -245,7 +245,7 @@ TEST_P(StoreSuite, PatchesMerge) {
   EXPECT_EQ(kind_of(patched), ErrorKind::kConflict);
   json::object status{{"status", json::object{{"phase", "Running"}}},
                       {"spec", json::object{{"replicas", 6}}}};
-  patched = send(kSuiteJobs, kube::Patch{"a", kube::PatchKind::kMerge, status, true});
+  patched = send(kSuiteJobs, kube::Patch{"a", kube::PatchKind::kMerge, status, kube::Part::kStatus});
   ASSERT_TRUE(patched.ok()) << patched.error().message;
   EXPECT_EQ(kube::text_at(*patched->object, {"status", "phase"}), "Running");
   EXPECT_EQ(kube::int_at(*patched->object, {"spec", "replicas"}), 4);

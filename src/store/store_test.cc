@@ -33,6 +33,7 @@ class Direct final : public Subject {
           } else if constexpr (std::is_same_v<Verb, kube::Create>) {
             return one(store_.create(r, request.ns, verb.body, kNow));
           } else if constexpr (std::is_same_v<Verb, kube::Update>) {
+            if (verb.part == kube::Part::kResize) return one(store_.resize(r, request.ns, verb.body, kNow));
             return one(store_.update(r, request.ns, verb.body, kNow));
           } else if constexpr (std::is_same_v<Verb, kube::UpdateStatus>) {
             return one(store_.update_status(r, request.ns, verb.body, kNow));
@@ -132,7 +133,7 @@ TEST(StoreTest, WhatIsCompactedIsGone) {
 TEST(StoreTest, AdmissionCompletesAndRefuses) {
   Store store;
   store.set_admission(kube::kConfigMaps,
-                      [](json::object& object, const json::object* before) -> Result<Done> {
+                      [](json::object& object, const json::object* before, kube::Part) -> Result<Done> {
                         if (kube::text_at(object, {"data", "bad"}) == "yes")
                           return Error{ErrorKind::kInvalid, "bad"};
                         if (before == nullptr) kube::ensure_object(object, {"data"})["made"] = "here";

@@ -490,6 +490,119 @@ def status_subresource(s):
     s.patch(PODS + "/p/status", "merge", {"status": {"phase": "Running"}})
 
 
+def sized(name, requests, limits=None, more=None, **spec):
+    """A pod of one container with resources."""
+    body = pod(name)
+    body["spec"]["containers"][0]["resources"] = {"requests": requests, **({"limits": limits} if limits else {})}
+    body["spec"]["containers"][0].update(more or {})
+    body["spec"].update(spec)
+    return body
+
+
+def resources(*, name="c", **amounts):
+    return {"spec": {"containers": [{"name": name, "resources": amounts}]}}
+
+
+@story
+def resize(s):
+    s.create(PODS, sized("p", {"cpu": "100m", "memory": "64Mi"}, {"cpu": "1", "memory": "128Mi"}))
+    s.get(PODS + "/p/resize")
+    s.patch(PODS + "/p/resize", "strategic", resources(requests={"cpu": "200m"}))
+    s.patch(PODS + "/p/resize", "merge", {"spec": {"containers": [{"name": "c", "image": "other", "resources": {"requests": {"cpu": "300m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "128Mi"}}}]}}, note="an image is not taken")
+    s.patch(PODS + "/p/resize", "json", [{"op": "replace", "path": "/spec/containers/0/resources/limits/memory", "value": "256Mi"}])
+    s.patch(PODS + "/p/resize", "strategic", {"metadata": {"labels": {"a": "b"}}, "spec": {"activeDeadlineSeconds": 5}}, note="nothing but resources")
+    s.patch(PODS + "/p/resize?dryRun=All", "strategic", resources(requests={"cpu": "500m"}), note="a dry run")
+    s.get(PODS + "/p", note="unchanged by it")
+    body = s.last
+    body["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "400m"
+    s.ask("PUT", PODS + "/p/resize", body)
+    s.ask("PUT", PODS + "/p/resize", body, note="an old version")
+    s.patch(PODS + "/p/resize?fieldManager=one", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, **resources(requests={"cpu": "600m"})}, note="applied")
+    s.patch(PODS + "/p/resize?fieldManager=two", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, **resources(requests={"cpu": "700m"})}, note="applied by another")
+    s.patch(PODS + "/p", "strategic", resources(requests={"cpu": "800m"}), note="not without the subresource")
+    s.get(PODS + "/none/resize")
+    s.patch(PODS + "/none/resize", "strategic", resources(requests={"cpu": "1"}))
+    s.patch(PODS + "/none/resize?fieldManager=one", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "none"}}, note="applied to nothing")
+    s.ask("DELETE", PODS + "/p/resize")
+    s.ask("POST", PODS + "/p/resize", body)
+
+
+@story
+def resize_refused(s):
+    restart = {"resizePolicy": [{"resourceName": "memory", "restartPolicy": "RestartContainer"}]}
+    s.create(PODS, sized("p", {"cpu": "100m", "memory": "64Mi"}, {"cpu": "1", "memory": "128Mi"}))
+    s.patch(PODS + "/p/resize", "strategic", resources(limits={"memory": "64Mi"}), note="a lower memory limit")
+    s.patch(PODS + "/p/resize", "strategic", resources(limits={"cpu": "500m"}), note="a lower CPU limit")
+    s.patch(PODS + "/p/resize", "strategic", resources(requests={"memory": None}, limits={"memory": None}), note="amounts taken away")
+    s.patch(PODS + "/p/resize", "strategic", resources(requests={"cpu": "2"}), note="more than the limit")
+    s.patch(PODS + "/p/resize", "strategic", resources(requests={"cpu": "-1"}), note="less than nothing")
+    s.patch(PODS + "/p/resize", "strategic", resources(requests={"cpu": "a lot"}), note="no amount")
+    s.patch(PODS + "/p/resize", "strategic", resources(requests={"ephemeral-storage": "1Gi"}), note="another resource")
+    s.patch(PODS + "/p/resize", "strategic", resources(requests={"cpu": "500m", "memory": "128Mi"}), note="another quality of service")
+    s.patch(PODS + "/p/resize", "strategic", {"spec": {"containers": [{"name": "d", "image": "i"}]}}, note="another container")
+    s.patch(PODS + "/p/resize", "json", [{"op": "replace", "path": "/spec/containers/0/name", "value": "d"}], note="another name")
+    s.patch(PODS + "/p/resize", "strategic", {"spec": {"containers": [{"name": "c", **restart}]}}, note="another policy")
+    s.patch(PODS + "/p/resize?fieldValidation=Strict", "strategic", {"spec": {"containers": [{"name": "c", "resorces": {}}]}}, note="a misspelt field")
+    s.create(PODS, sized("q", {"cpu": "100m"}, more=restart))
+    s.patch(PODS + "/q/resize", "strategic", resources(limits={"cpu": "1", "memory": "1Gi"}), note="limits added")
+    s.patch(PODS + "/q/resize", "strategic", resources(limits={"memory": "512Mi"}, requests={"memory": "512Mi"}), note="a lower one where the policy allows it")
+    s.create(PODS, sized("r", {"cpu": "100m"}))
+    s.patch(PODS + "/r/resize", "strategic", resources(limits={"memory": "1Gi"}), note="a memory limit added")
+    s.create(PODS, pod("b"))
+    s.patch(PODS + "/b/resize", "strategic", resources(requests={"cpu": "1"}), note="of a pod that asked for nothing")
+    starters = [{"name": "init", "image": "i", "resources": {"requests": {"cpu": "1"}}}, {"name": "side", "image": "i", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}]
+    s.create(PODS, sized("t", {"cpu": "100m"}, initContainers=starters))
+    s.patch(PODS + "/t/resize", "strategic", {"spec": {"initContainers": [{"name": "init", "resources": {"requests": {"cpu": "2"}}}]}}, note="an init container")
+    s.patch(PODS + "/t/resize", "strategic", {"spec": {"initContainers": [{"name": "side", "resources": {"requests": {"cpu": "2"}}}]}}, note="a sidecar")
+    for note, policy in (
+        ("no such resource", [{"resourceName": "disk", "restartPolicy": "NotRequired"}]),
+        ("no such policy", [{"resourceName": "cpu", "restartPolicy": "Perhaps"}]),
+        ("a resource twice", [{"resourceName": "cpu", "restartPolicy": "NotRequired"}] * 2),
+        ("no policy", [{"resourceName": "cpu"}]),
+    ):
+        s.create(PODS + "?dryRun=All", sized("x", {"cpu": "1"}, more={"resizePolicy": policy}), note=note)
+    s.create(PODS + "?dryRun=All", sized("x", {"cpu": "1"}, more=restart, restartPolicy="Never"), note="a restart where there is none")
+
+
+@story
+def nulls(s):
+    s.create(CM, {**config("a", {"a": None, "b": "2"}), "immutable": None, "binaryData": None}, note="of a core kind")
+    s.ask("PUT", CM + "/a", {**config("a", {"b": None}, labels=None), "immutable": None}, note="in an update")
+    s.patch(CM + "/a", "json", [{"op": "add", "path": "/data/c", "value": None}, {"op": "add", "path": "/immutable", "value": None}], note="by operations")
+    s.patch(CM + "/a", "json", [{"op": "add", "path": "/metadata/annotations", "value": {"x": None}}], note="in a map")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"d": None}), note="applied")
+    body = pod("p")
+    body["spec"].update({"tolerations": None, "hostname": None, "nodeSelector": {"a": None}, "activeDeadlineSeconds": None})
+    body["spec"]["containers"][0].update({"command": ["a", None], "env": [{"name": "A", "value": None}], "resources": None})
+    s.create(PODS + "?dryRun=All", body, note="in a pod")
+    s.create(PODS, pod("p"))
+    s.patch(PODS + "/p/status", "strategic", {"status": {"conditions": [{"type": "A", "status": "True", "lastProbeTime": None, "reason": None}], "startTime": None}}, note="times")
+    s.create(PODS + "?dryRun=All", {**pod("q"), "spec": {"containers": [None], "nodeName": "elsewhere"}}, note="for a container")
+    s.create(WIDGETS, widget("w", {"size": 1, "colour": None, "maybe": None, "options": {"a": None}, "free": {"x": None}}))
+    s.patch(WIDGETS + "/w", "json", [{"op": "add", "path": "/spec/colour", "value": None}, {"op": "add", "path": "/spec/maybe", "value": None}], note="by operations on a custom kind")
+    s.patch(WIDGETS + "/w", "json", [{"op": "add", "path": "/spec/options", "value": {"a": None, "b": "c"}}, {"op": "add", "path": "/spec/parts", "value": [{"name": "p", "weight": None}]}], note="deeper")
+    s.patch(WIDGETS + "/w", "merge", {"spec": {"parts": [{"name": "q", "weight": None}]}}, note="in a list of a merge")
+
+
+@story
+def patched_types(s):
+    s.create(CM, config("a"))
+    s.patch(CM + "/a", "json", [{"op": "add", "path": "/data/b", "value": 1}], note="a number for text")
+    s.patch(CM + "/a", "json", [{"op": "replace", "path": "/data", "value": []}], note="a list for a map")
+    s.patch(CM + "/a", "json", [{"op": "add", "path": "/metadata/labels", "value": {"a": True}}], note="a flag for a label")
+    for mode in ("Strict", "Warn", "Ignore"):
+        s.patch(CM + f"/a?fieldValidation={mode}", "json", [{"op": "add", "path": "/datum", "value": {"a": 1}}], note="an unknown field, " + mode)
+        s.patch(CM + f"/a?fieldValidation={mode}", "strategic", {"datum": {"a": 1}}, note="an unknown field, " + mode)
+    s.create(PODS, pod("p"))
+    s.patch(PODS + "/p", "json", [{"op": "add", "path": "/spec/activeDeadlineSeconds", "value": "soon"}], note="text for a number")
+    s.patch(PODS + "/p", "json", [{"op": "replace", "path": "/spec/containers/0/image", "value": 7}], note="a number for an image")
+    s.patch(PODS + "/p/status", "json", [{"op": "add", "path": "/status/startTime", "value": 5}], note="in the status")
+    s.create(WIDGETS, widget("w", {"size": 1}))
+    s.patch(WIDGETS + "/w", "json", [{"op": "add", "path": "/spec/colour", "value": 5}], note="of a custom kind")
+    for mode in ("Strict", "Warn"):
+        s.patch(WIDGETS + f"/w?fieldValidation={mode}", "json", [{"op": "add", "path": "/spec/bogus", "value": 5}], note="an unknown field of a custom kind, " + mode)
+
+
 @story
 def paths(s):
     s.get("/api/v1/namespaces/{ns}/nothings")
