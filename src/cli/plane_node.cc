@@ -76,6 +76,7 @@ class NodeOfPlane final : public PlaneNode {
     node.name = std::string(kNodeName);
     node.data_dir = options_.dir.root;
     node.capacity = capacity_of_machine();
+    node.overcommits_cpu = options_.overcommit_cpu;
     node.disk_bytes = disk_behind(options_.dir.root);
     node.gpus = gpus_.indexes;
     node.clock = wall_clock;

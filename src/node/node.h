@@ -39,6 +39,8 @@ struct NodeOptions {
   // Pods whose requests do not fit beside those that are here are refused (OutOfcpu, ...).
   // GPUs are always counted.
   bool enforce_requests = false;
+  // The scheduler promises more CPU than there is: a resize of it always fits.
+  bool overcommits_cpu = false;
   std::map<std::string, std::string> labels;  // of the Node object, besides the usual ones
   std::string version = "v1.33.0";            // what the Node object calls its kubelet
   std::function<Time()> clock;                // REQUIRES: set

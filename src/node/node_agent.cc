@@ -236,7 +236,7 @@ void Node::Agent::keep_registered(Time now) {
     well = registered_;
   }
   json::object lease = node_lease(options_, now);
-  kube::Patch renewal{options_.name, kube::PatchKind::kMerge, json::object{{"spec", lease["spec"]}}, false};
+  kube::Patch renewal{options_.name, kube::PatchKind::kMerge, json::object{{"spec", lease["spec"]}}};
   Result<client::Object> renewed = client::patch(client_, kube::kLeases, kLeaseNamespace, std::move(renewal));
   if (!renewed.ok() && renewed.error().kind == ErrorKind::kNotFound) {
     renewed = client::create(client_, kube::kLeases, kLeaseNamespace, std::move(lease));

@@ -72,8 +72,10 @@ class Node::Agent {
     bool finished = false;              // the runtime holds nothing of it any more
     std::optional<Time> destroy_after;  // it could not be taken away: when that is tried again
     bool admitted = false;
-    Requests requests;   // once admitted
-    uint64_t hosts = 0;  // digest of the names last told to the runtime
+    Requests requests;  // of what is allocated, once admitted
+    Allocation allocated;
+    ResizeVerdict resize;  // of what is wanted besides
+    uint64_t hosts = 0;    // digest of the names last told to the runtime
   };
   // A stream of objects that is followed.
   struct Follow {
@@ -105,6 +107,16 @@ class Node::Agent {
   void step(const std::string& uid, Entry& entry, Time now);
   void admit(Entry& entry, Time now);
   void give_back(const std::string& uid, Entry& entry);
+  // What the pod wants to become (node_pods_resizing.cc).
+  struct Held {
+    Requests requests;
+    int pods = 0;
+  };
+  Held held_beside(const Entry& entry) const;  // by the other pods
+  Object allocated_pod(const Entry& entry) const;
+  void consider_resize(Entry& entry, Time now);
+  void tell_unenforced(const Entry& entry, const Allocation& wanted, Time now);
+  void wake_deferred();
   PodView view_of(Entry& entry, const std::vector<ContainerStatus>& containers, Time now);
   void read_last_words(Entry& entry, const ContainerStatus& status);
   void carry_out(Entry& entry, const Action& action, Time now);
@@ -125,6 +137,7 @@ class Node::Agent {
   Result<ContainerPlan> plan_start(Entry& entry, const StartContainer& what, std::string& reason);
   Result<Around> around_of(const Entry& entry);
   Result<Done> bind_claims(const Entry& entry);
+  void tell_size(const json::object& claim);
   void finish(const std::string& uid, Entry& entry);
   void on_destroyed(const std::string& uid, bool is_gone);
   void drop(const std::string& uid, Time now);
@@ -165,6 +178,7 @@ class Node::Agent {
   PodRecorder recorder_;  // on the thread of events_
   DeviceLedger devices_;
   std::map<ContainerId, Sample> samples_;
+  std::set<std::string> told_claims_;  // uids of those whose size was spoken of
   bool adopted_ = false;
   bool hosts_dirty_ = false;
   bool registered_ = false;

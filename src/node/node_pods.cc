@@ -55,6 +55,8 @@ void Node::Agent::step_pods(Time now) {
   }
   seen_ = std::move(seen);
   for (const std::string& uid : std::exchange(gone_, {})) drop(uid, now);
+  // All before any: what one wants to become must fit beside every other.
+  for (auto& [uid, entry] : entries_) admit(entry, now);
   for (auto& [uid, entry] : entries_) {
     bool due = entry.wake && *entry.wake <= now;
     if (entry.busy || gone_.contains(uid) || (!entry.dirty && !due)) continue;
@@ -91,9 +93,16 @@ PodView Node::Agent::view_of(Entry& entry, const std::vector<ContainerStatus>& c
   for (const ContainerStatus& status : containers) {
     if (status.phase == ContainerPhase::kExited) read_last_words(entry, status);
   }
-  return PodView{*entry.pod, containers,       entry.last_words,
-                 entry.ip,   options_.host_ip, std::string(runtime_.name()),
-                 now};
+  return PodView{*entry.pod,
+                 containers,
+                 entry.last_words,
+                 entry.ip,
+                 options_.host_ip,
+                 std::string(runtime_.name()),
+                 now,
+                 entry.allocated,
+                 entry.resize,
+                 runtime_.enforces_limits()};
 }
 
 // Whether there is room for it; a pod that does not fit is failed, as a kubelet does.
@@ -105,24 +114,17 @@ void Node::Agent::admit(Entry& entry, Time now) {
                         fmt::format("Pod was rejected: \"{}\" is not a name", kube::shown(name)));
     return;
   }
-  Requests used;
-  int count = 0;
-  for (const auto& [uid, other] : entries_) {
-    if (!other.admitted || other.over || other.finished) continue;
-    ++count;
-    used.cpu_millis += other.requests.cpu_millis;
-    used.memory_bytes += other.requests.memory_bytes;
-    used.gpus += other.requests.gpus;
-  }
-  Requests wanted = requests_of(*entry.pod);
+  const Held others = held_beside(entry);
+  entry.allocated = allocated_of(*entry.pod);
+  Requests wanted = requests_of(*allocated_pod(entry));
   entry.requests = wanted;
   Requests capacity = options_.capacity;
   capacity.gpus = static_cast<int64_t>(options_.gpus.size());
   if (!options_.enforce_requests) wanted.cpu_millis = wanted.memory_bytes = 0;
   // What runs already was let in by an earlier life of the node.
   bool runs = !containers_of_pod(std::string(kube::uid_of(*entry.pod))).empty();
-  std::string lack = runs ? "" : lacking(wanted, used, capacity);
-  if (lack.empty() && !runs && count >= options_.pods_max) lack = "pods";
+  std::string lack = runs ? "" : lacking(wanted, others.requests, capacity);
+  if (lack.empty() && !runs && others.pods >= options_.pods_max) lack = "pods";
   entry.admitted = true;
   if (lack.empty()) return;
   entry.requests = {};
@@ -132,7 +134,7 @@ void Node::Agent::admit(Entry& entry, Time now) {
 }
 
 void Node::Agent::step(const std::string& uid, Entry& entry, Time now) {
-  admit(entry, now);
+  consider_resize(entry, now);
   bool finish_it = false;
   bool delete_it = false;
   json::object status;
@@ -167,6 +169,7 @@ void Node::Agent::step(const std::string& uid, Entry& entry, Time now) {
 // Before anybody can learn that the pod is over and send another in its place.
 void Node::Agent::give_back(const std::string& uid, Entry& entry) {
   if (std::exchange(entry.over, true)) return;
+  wake_deferred();
   DeviceLedger before = devices_;
   devices_.release(uid);
   if (!(devices_ == before)) (void)write_whole(options_.data_dir / "gpus.json", devices_.to_text()).ok();
@@ -244,6 +247,11 @@ void Node::Agent::carry_out(Entry& entry, const Action& action, Time now) {
                    const json::object* container = find_container(*entry.pod, check.name);
                    if (container == nullptr) return;
                    checks_.begin({uid, check.name, check.attempt}, check, *container, runtime_, now);
+                 },
+                 [&](const ResizeContainer& what) {
+                   entry.dirty = true;
+                   entry.machine.on_resized(
+                       what, runtime_.resize({uid, what.name, what.attempt}, limits_of(what.resources)), now);
                  },
                  [&](const RemoveContainer& what) {
                    (void)runtime_.remove({uid, what.name, what.attempt}).ok();

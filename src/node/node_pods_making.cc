@@ -75,6 +75,7 @@ Result<Done> Node::Agent::bind_claims(const Entry& entry) {
           fmt::format("MountVolume.SetUp failed for volume \"{}\" : persistentvolumeclaim \"{}\" not found",
                       volume.name, wanted->claim)};
     }
+    tell_size(**claim);
     if (text_at(**claim, {"status", "phase"}) == "Bound") continue;
     json::object body = **claim;
     json::object status{{"phase", "Bound"}};
@@ -85,6 +86,19 @@ Result<Done> Node::Agent::bind_claims(const Entry& entry) {
     (void)client::update_status(client_, kube::kPersistentVolumeClaims, ns, std::move(body)).ok();
   }
   return Done{};
+}
+
+// Nothing holds a folder to a size: whoever looks at the claim is told, once.
+void Node::Agent::tell_size(const json::object& claim) {
+  const json::value* size = kube::find(claim, {"spec", "resources", "requests", "storage"});
+  if (size == nullptr || !told_claims_.insert(std::string(kube::uid_of(claim))).second) return;
+  PodEvent event{
+      true, "SizeNotEnforced",
+      fmt::format("the size of {} is not enforced: the claim is a folder of this machine and may "
+                  "grow as large as its disk",
+                  size->is_string() ? std::string(kube::view(size->get_string())) : json::serialize(*size))};
+  (void)events_->submit(
+      [this, claim, event, now = options_.clock()] { recorder_.tell(client_, claim, event, now); });
 }
 
 // On a thread of its own: with many pods the kernel's waits are waited for together.
@@ -101,7 +115,7 @@ void Node::Agent::prepare(Entry& entry) {
 Result<Done> Node::Agent::set_up_volumes(const std::string& uid, Entry& entry) {
   Result<Around> around = around_of(entry);
   if (!around.ok()) return around.error();
-  Result<std::vector<VolumePlan>> volumes = plan_volumes(*entry.pod, *around);
+  Result<std::vector<VolumePlan>> volumes = plan_volumes(*allocated_pod(entry), *around);
   if (!volumes.ok()) return volumes.error();
   entry.volumes = *volumes;
   if (Result<Done> bound = bind_claims(entry); !bound.ok()) return bound;
@@ -146,7 +160,7 @@ std::vector<std::string> Node::Agent::cannot_honour(const json::object& pod) {
         Mount as_is{"", mount.target, mount.read_only, std::nullopt, false};
         as_is.source = options_.data_dir / "pods" / uid / "volumes" / mount.volume / mount.sub_path;
         const json::array* sources = kube::array_at(pod, {"spec", "volumes"});
-        for (const json::value& entry : sources != nullptr ? *sources : json::array{}) {
+        for (const json::value& entry : kube::or_empty(sources)) {
           if (!entry.is_object() || text_at(entry.get_object(), {"name"}) != mount.volume) continue;
           const json::object& volume = entry.get_object();
           as_is.memory = text_at(volume, {"emptyDir", "medium"}) == "Memory";
@@ -175,12 +189,13 @@ Result<ContainerPlan> Node::Agent::plan_start(Entry& entry, const StartContainer
   std::string uid(kube::uid_of(*entry.pod));
   std::string ns(kube::namespace_of(*entry.pod));
   std::string name(kube::name_of(*entry.pod));
-  const json::object* container = find_container(*entry.pod, what.name);
+  const Object pod = allocated_pod(entry);
+  const json::object* container = find_container(*pod, what.name);
   CHECK(container != nullptr);
   reason = "CreateContainerConfigError";
   Result<Around> around = around_of(entry);
   if (!around.ok()) return around.error();
-  Result<ContainerWish> wish = plan_container(*entry.pod, *container, *around);
+  Result<ContainerWish> wish = plan_container(*pod, *container, *around);
   if (!wish.ok()) return wish.error();
   ContainerPlan plan = wish->plan;
   plan.id.attempt = what.attempt;

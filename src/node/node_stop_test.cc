@@ -37,6 +37,10 @@ class Recorded final : public Runtime {
     if (signal == SIGKILL) calls += "kill ";
     return inner_.signal(id, signal);
   }
+  bool enforces_limits() const override { return inner_.enforces_limits(); }
+  Result<Done> resize(const ContainerId& id, const Limits& limits) override {
+    return inner_.resize(id, limits);
+  }
   Result<Done> remove(const ContainerId& id) override { return inner_.remove(id); }
   Result<Done> destroy(const std::string& uid) override {
     {

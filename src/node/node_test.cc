@@ -6,6 +6,7 @@
 
 #include "kube/access.h"
 #include "kube/meta.h"
+#include "kube/objects.h"
 #include "kube/pod.h"
 #include "kube/yaml.h"
 #include "node/fake_plane.h"
@@ -413,6 +414,69 @@ TEST_F(NodeTest, NamesThatLeaveTheirFolderAreRefused) {
   create(std::move(pod));
   ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kFailed));
   EXPECT_EQ(this->pod("pod").reason, "InvalidName");
+}
+
+TEST_F(NodeTest, TheSizeOfAClaimIsSpokenOfOnce) {
+  json::object claim = parse(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim",
+      "metadata":{"name":"data","namespace":"ns"},"spec":{"resources":{"requests":{"storage":"1Gi"}}}})");
+  ASSERT_TRUE(client::create(plane_, kube::kPersistentVolumeClaims, "ns", claim).ok());
+  for (const char* name : {"a", "b"}) {
+    json::object pod = shell_pod(name, "true");
+    pod["spec"].as_object()["volumes"] = json::array{
+        json::object{{"name", "v"}, {"persistentVolumeClaim", json::object{{"claimName", "data"}}}}};
+    create(std::move(pod));
+    ASSERT_TRUE(wait_for_phase(name, kube::PodPhase::kSucceeded));
+  }
+  EXPECT_TRUE(eventually([&] { return !events_of("data").empty(); }));
+  EXPECT_EQ(events_of("data"), std::vector<std::string>{"SizeNotEnforced"});
+}
+
+// Plain processes: what is asked for is counted, and no limit is claimed.
+TEST_F(NodeTest, ResizesWhenThereIsRoom) {
+  auto with_cpu = [&](const std::string& name, const std::string& cpu) {
+    json::object pod = shell_pod(name, "trap 'exit 0' TERM; while :; do sleep 0.05; done");
+    pod["spec"].as_object()["containers"].as_array()[0].as_object()["resources"] =
+        json::object{{"requests", json::object{{"cpu", cpu}}}, {"limits", json::object{{"cpu", cpu}}}};
+    return pod;
+  };
+  auto resize = [&](const std::string& name, const std::string& cpu) {
+    std::string text = R"({"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":")" + cpu +
+                       R"("},"limits":{"cpu":")" + cpu + R"("}}}]}})";
+    kube::Patch patch{name, kube::PatchKind::kStrategic, json::parse(text), kube::Part::kResize};
+    Result<client::Object> done = client::patch(plane_, kube::kPods, "ns", std::move(patch));
+    EXPECT_TRUE(done.ok()) << done.error().message;
+  };
+  auto condition = [&](const std::string& name, const std::string& type) {
+    for (const kube::Condition& each : kube::decode_conditions(plane_.get(kube::kPods, "ns", name))) {
+      if (each.type == type) return each.reason.empty() ? each.status : each.reason;
+    }
+    return std::string("none");
+  };
+  auto has = [&](const std::string& name, const std::string& resources) {
+    json::object pod = plane_.get(kube::kPods, "ns", name);
+    const json::value* given = kube::find(pod["status"].at("containerStatuses").at(0), {"resources"});
+    return given != nullptr && json::serialize(*given) == resources;
+  };
+  create(with_cpu("a", "1"));
+  create(with_cpu("b", "500m"));
+  ASSERT_TRUE(wait_for_phase("a", kube::PodPhase::kRunning));
+  ASSERT_TRUE(wait_for_phase("b", kube::PodPhase::kRunning));
+  ASSERT_TRUE(eventually([&] { return has("a", R"({"requests":{"cpu":"1"}})"); }));
+  resize("a", "1500m");
+  EXPECT_TRUE(eventually([&] { return has("a", R"({"requests":{"cpu":"1500m"}})"); }));
+  EXPECT_TRUE(eventually([&] { return condition("a", "PodResizeInProgress") == "none"; }));
+  EXPECT_EQ(main_of("a").restart_count, 0);
+  resize("b", "9");
+  EXPECT_TRUE(eventually([&] { return condition("b", "PodResizePending") == "Infeasible"; }));
+  resize("b", "1");
+  EXPECT_TRUE(eventually([&] { return condition("b", "PodResizePending") == "Deferred"; }));
+  open();
+  EXPECT_TRUE(eventually([&] { return condition("b", "PodResizePending") == "Deferred"; }));
+  remove("a");
+  EXPECT_TRUE(eventually([&] { return has("b", R"({"requests":{"cpu":"1"}})"); }));
+  EXPECT_TRUE(eventually([&] { return condition("b", "PodResizePending") == "none"; }));
+  remove("b");
+  EXPECT_TRUE(wait_until_gone("b"));
 }
 
 TEST_F(NodeTest, FiftyPodsAtOnce) {

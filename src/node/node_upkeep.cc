@@ -44,7 +44,7 @@ void Node::Agent::refresh_files(const std::string& uid, Entry& entry) {
   if (std::none_of(entry.volumes.begin(), entry.volumes.end(), is_files)) return;
   Result<Around> around = around_of(entry);
   if (!around.ok()) return;
-  Result<std::vector<VolumePlan>> fresh = plan_volumes(*entry.pod, *around);
+  Result<std::vector<VolumePlan>> fresh = plan_volumes(*allocated_pod(entry), *around);
   // One that is gone meanwhile leaves the files as they are.
   if (!fresh.ok() || *fresh == entry.volumes) return;
   std::vector<VolumePlan> changed;

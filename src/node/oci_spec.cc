@@ -189,11 +189,8 @@ json::object resources(const ContainerPlan& plan, const SandboxFacts& facts) {
                                    {"access", "rw"}});
   }
   to["devices"] = std::move(devices);
-  to["cpu"] = cpu(plan.limits);
-  if (plan.limits.memory_bytes) {
-    json::object memory{{"limit", *plan.limits.memory_bytes}};
-    if (facts.swap_limit) memory["swap"] = *plan.limits.memory_bytes;
-    to["memory"] = std::move(memory);
+  for (json::key_value_pair& limit : oci_limits(plan.limits, facts.swap_limit)) {
+    to[limit.key()] = std::move(limit.value());
   }
   to["pids"] = json::object{{"limit", kSandboxPidsMax}};
   return to;
@@ -311,6 +308,16 @@ std::vector<std::string> environment(const PodPlan& pod, const ContainerPlan& pl
   std::vector<std::string> env;
   for (const auto& [name, value] : entries) env.push_back(name + "=" + value);
   return env;
+}
+
+json::object oci_limits(const Limits& limits, bool swap_limit) {
+  json::object to{{"cpu", cpu(limits)}};
+  if (limits.memory_bytes) {
+    json::object memory{{"limit", *limits.memory_bytes}};
+    if (swap_limit) memory["swap"] = *limits.memory_bytes;
+    to["memory"] = std::move(memory);
+  }
+  return to;
 }
 
 Result<json::object> oci_spec(const PodPlan& pod, const ContainerPlan& plan, const ImageConfig& image,

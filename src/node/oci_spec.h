@@ -95,6 +95,9 @@ Result<std::vector<std::string>> command_line(const ContainerPlan& plan, const I
 std::vector<std::string> environment(const PodPlan& pod, const ContainerPlan& plan, const ImageConfig& image,
                                      bool own_gpus);
 
+// {cpu, memory} of the resources of a container; `swap_limit`: the kernel can limit swap.
+json::object oci_limits(const Limits& limits, bool swap_limit);
+
 Result<json::object> oci_spec(const PodPlan& pod, const ContainerPlan& plan, const ImageConfig& image,
                               const SandboxFacts& facts);
 

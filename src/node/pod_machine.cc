@@ -84,6 +84,7 @@ void PodMachine::take_up(const PodView& view) {
       if (!entry.is_object()) continue;
       std::optional<ContainerStatus> recalled = recall(view.pod, entry.get_object());
       if (recalled) recalled_.push_back(*recalled);
+      recall_resources(entry.get_object());
     }
   }
   std::string_view reason = text_at(view.pod, {"status", "reason"});
@@ -138,6 +139,7 @@ std::vector<PodMachine::Part> PodMachine::parts(const PodView& view) {
 
 bool PodMachine::wants_restart(const Part& part, const PodView& view, bool main_left) const {
   if (deletion_seen_ || ending_ || part.debug) return false;
+  if (part.memory->restarts_for_resize) return true;
   if (part.sidecar) return main_left;
   std::string_view policy = restart_policy_of(view.pod);
   if (policy == "Never") return false;
@@ -165,8 +167,9 @@ void PodMachine::note_ends(std::vector<Part>& parts, const PodView& view) {
 void PodMachine::note_end(Part& part, const PodView& view) {
   ContainerMemory& memory = *part.memory;
   if (part.current->finished - part.current->started >= kBackOffForgotten) memory.crashes = 0;
-  ++memory.crashes;
-  memory.start_after = part.current->finished + back_off_after(memory.crashes);
+  const bool is_crash = !memory.restarts_for_resize;
+  if (is_crash) ++memory.crashes;
+  memory.start_after = part.current->finished + (is_crash ? back_off_after(memory.crashes) : Duration{0});
   if (*memory.start_after > view.now) {
     std::string wait = format_duration(back_off_after(memory.crashes));
     memory.waiting_reason = "CrashLoopBackOff";
@@ -195,6 +198,9 @@ void PodMachine::start_due(Part& part, const PodView& view, Decision& decision) 
   if (part.current != nullptr || memory.asked) return;
   if (memory.start_after && *memory.start_after > view.now) return wake_at(decision, *memory.start_after);
   memory.asked = true;
+  memory.applied = allocated_for(view, *part.spec);
+  memory.restarts_for_resize = false;
+  memory.resize_after.reset();
   decision.actions.push_back(StartContainer{part.name, memory.attempt});
 }
 
@@ -206,6 +212,7 @@ void PodMachine::drive(std::vector<Part>& parts, const PodView& view, Decision& 
     bool leaves = (part.sidecar || part.debug) && !main_left;
     if (leaves && part.alive()) begin_stop(part, view.now, grace_of(view.pod), "");
     if (part.alive()) drive_alive(part, view, decision);
+    drive_resize(part, view, decision);
     if (leaves) continue;
     if (part.debug) {
       start_due(part, view, decision);
@@ -312,6 +319,8 @@ Decision PodMachine::step(const PodView& view) {
   check_deadline(view, decision);
   std::vector<Part> all = parts(view);
   note_ends(all, view);
+  note_resources(all, view);
+  tell_resize(std::any_of(all.begin(), all.end(), [&](const Part& p) { return is_resizing(p, view); }));
   bool was_terminal = is_terminal_phase(text_at(view.pod, {"status", "phase"}));
   finished_ = was_terminal || is_over(all);
   if (was_terminal || deletion_seen_ || ending_) {

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "kube/json.h"
+#include "node/pod_resize.h"
 #include "node/runtime.h"
 
 namespace trainyard::node {
@@ -56,6 +57,13 @@ struct RunCheck {
   Duration timeout{1000};
   bool operator==(const RunCheck&) const = default;
 };
+// Gives a container that runs other resources; answered with on_resized().
+struct ResizeContainer {
+  std::string name;
+  int attempt = 0;
+  json::object resources;  // {requests, limits}
+  bool operator==(const ResizeContainer&) const = default;
+};
 struct RemoveContainer {
   std::string name;
   int attempt = 0;
@@ -69,8 +77,8 @@ struct FinishPod {
 struct DeletePod {
   bool operator==(const DeletePod&) const = default;
 };
-using Action = std::variant<PreparePod, StartContainer, SignalContainer, RunCheck, RemoveContainer, FinishPod,
-                            DeletePod>;
+using Action = std::variant<PreparePod, StartContainer, SignalContainer, RunCheck, ResizeContainer,
+                            RemoveContainer, FinishPod, DeletePod>;
 
 struct PodEvent {
   bool warning = false;
@@ -95,6 +103,9 @@ struct PodView {
   std::string host_ip;
   std::string runtime;  // its name, for container ids
   Time now;
+  Allocation allocated = {};    // by this node; a container that is not there has what its spec asks for
+  ResizeVerdict resize = {};    // of what the spec asks for and is not allocated
+  bool limits_enforced = true;  // by the runtime
 };
 
 // ---- what a machine remembers: see pod_machine.cc -----------------------------------
@@ -128,6 +139,10 @@ struct ContainerMemory {
   bool ready = false;
   std::map<CheckKind, ProbeMemory> probes;
   std::optional<StopMemory> stop;
+  std::optional<json::object> applied;  // the resources that the attempt was given
+  bool restarts_for_resize = false;     // it is stopped to be started with others
+  std::optional<Time> resize_after;     // after a resize that failed
+  std::string resize_error;
 };
 
 class PodMachine {
@@ -141,6 +156,7 @@ class PodMachine {
   // `reason` of a failure: CreateContainerConfigError, CreateContainerError, ErrImagePull, ...
   void on_started(const std::string& name);
   void on_start_failed(const std::string& name, std::string reason, std::string message, Time now);
+  void on_resized(const ResizeContainer& what, const Result<Done>& done, Time now);
   void on_check(const std::string& name, int attempt, CheckKind kind, bool ok, const std::string& words);
   // The node ends the pod: it does not fit, or must go.
   void evict(std::string reason, std::string message);
@@ -166,16 +182,25 @@ class PodMachine {
   void drive_alive(Part& part, const PodView& view, Decision& decision);
   void judge_probes(Part& part, const PodView& view);
   void drive_probe(Part& part, CheckKind kind, const PodView& view, Decision& decision);
+  // Resources (pod_resizing.cc).
+  static bool is_resizing(const Part& part, const PodView& view);
+  void recall_resources(const json::object& status);
+  void note_resources(std::vector<Part>& parts, const PodView& view);
+  void drive_resize(Part& part, const PodView& view, Decision& decision);
+  void tell_resize(bool under_way);
   void prune(const std::vector<Part>& parts, const PodView& view, Decision& decision) const;
   bool is_over(const std::vector<Part>& parts) const;
   void check_deadline(const PodView& view, Decision& decision);
   struct Summary;
   Summary sum_up(const std::vector<Part>& parts, const PodView& view) const;
   json::array conditions_of(const Summary& sum, const PodView& view) const;
+  static void add_resize_conditions(const Summary& sum, const PodView& view, json::array& conditions);
   json::object status_of(const std::vector<Part>& parts, const PodView& view) const;
 
   std::map<std::string, ContainerMemory> memory_;
-  std::vector<ContainerStatus> recalled_;  // from the status, of what the runtime has lost
+  std::vector<ContainerStatus> recalled_;                   // from the status, of what the runtime has lost
+  std::map<std::string, json::object> recalled_resources_;  // from the status, of what ran
+  bool was_resizing_ = false;
   std::optional<Time> deletion_seen_;
   std::optional<Time> start_time_;
   std::optional<std::pair<std::string, std::string>> ending_;  // reason, message

@@ -28,7 +28,9 @@ class Life {
   // One step; what it decided, in words. Starting and preparing succeed.
   std::string step() {
     std::string words;
-    PodView view{pod_, containers_, last_words_, prepared_ ? "10.0.0.2" : "", "10.0.0.1", "test", now_};
+    PodView view{pod_,       containers_,     last_words_, prepared_ ? "10.0.0.2" : "",
+                 "10.0.0.1", "test",          now_,        allocated_,
+                 resize_,    limits_enforced_};
     Decision decision = machine_.step(view);
     for (const Action& action : decision.actions) {
       if (!words.empty()) words += "; ";
@@ -87,7 +89,7 @@ class Life {
     for (std::string_view list :
          {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"}) {
       const json::array* statuses = kube::array_at(status_, {list});
-      for (const json::value& entry : statuses != nullptr ? *statuses : json::array{}) {
+      for (const json::value& entry : kube::or_empty(statuses)) {
         const json::object& status = entry.as_object();
         if (kube::text_at(status, {"name"}) != name) continue;
         std::string words;
@@ -112,6 +114,18 @@ class Life {
     }
     return "none";
   }
+  // A resize that the node has found room for, or not.
+  void resize(const std::string& resources, ResizeVerdict verdict = {}) {
+    pod_["spec"].as_object()["containers"].as_array()[0].as_object()["resources"] = json::parse(resources);
+    if (verdict.state == ResizeState::kNone) allocated_ = wanted_of(pod_);
+    resize_ = std::move(verdict);
+  }
+  // "2 of 1": what the first container has of what is set aside, in CPUs.
+  std::string cpu() const {
+    const json::object& status = status_.at("containerStatuses").as_array()[0].as_object();
+    return fmt::format("{} of {}", kube::text_at(status, {"resources", "requests", "cpu"}),
+                       kube::text_at(status, {"allocatedResources", "cpu"}));
+  }
   bool told(const std::string& reason) const {
     return std::any_of(events_.begin(), events_.end(), [&](const PodEvent& e) { return e.reason == reason; });
   }
@@ -126,6 +140,10 @@ class Life {
   Time now_ = kStart;
   bool prepared_ = false;
   bool starts_fail_ = false;
+  bool resizes_fail_ = false;
+  Allocation allocated_;
+  ResizeVerdict resize_;
+  bool limits_enforced_ = true;
   bool starts_last_ = false;  // what is started does not run before begin()
 
  private:
@@ -150,6 +168,12 @@ class Life {
             },
             [&](const SignalContainer& what) { return fmt::format("signal {} {}", what.name, what.signal); },
             [&](const RunCheck& what) { return fmt::format("{} {}", name_of(what.kind), what.name); },
+            [&](const ResizeContainer& what) {
+              Result<Done> done = Done{};
+              if (resizes_fail_) done = Error{ErrorKind::kUnavailable, "no such group"};
+              machine_.on_resized(what, done, now_);
+              return fmt::format("resize {} {}", what.name, json::serialize(what.resources));
+            },
             [&](const RemoveContainer& what) {
               std::erase_if(containers_, [&](const ContainerStatus& status) {
                 return status.id.container == what.name && status.id.attempt == what.attempt;
@@ -598,6 +622,92 @@ TEST(PodMachine, LastWordsAreTheMessage) {
   life.settle();
   const json::array& statuses = *kube::array_at(life.status_, {"containerStatuses"});
   EXPECT_EQ(kube::text_at(statuses[0].as_object(), {"state", "terminated", "message"}), "out of data");
+}
+
+constexpr const char* kOneCpuPod =
+    R"({"containers":[{"name":"a","resizePolicy":[{"resourceName":"memory","restartPolicy":"RestartContainer"}],
+        "resources":{"requests":{"cpu":"1"},"limits":{"memory":"1Gi"}}}]})";
+
+TEST(PodMachine, ResizesWhatRunsOnceItIsTold) {
+  Life life(kOneCpuPod, R"({"generation":1})");
+  life.allocated_ = wanted_of(life.pod_);
+  life.settle();
+  EXPECT_EQ(life.cpu(), "1 of 1");
+  EXPECT_EQ(kube::int_at(life.status_, {"observedGeneration"}), 1);
+  life.resize(R"({"requests":{"cpu":"2"},"limits":{"memory":"1Gi"}})");
+  EXPECT_EQ(life.step(), "");
+  EXPECT_EQ(life.cpu(), "1 of 2");
+  EXPECT_EQ(life.condition("PodResizeInProgress"), "True");
+  EXPECT_EQ(life.step(), R"(resize a {"requests":{"cpu":"2"},"limits":{"memory":"1Gi"}})");
+  EXPECT_EQ(life.step(), "");
+  EXPECT_EQ(life.cpu(), "2 of 2");
+  EXPECT_EQ(life.condition("PodResizeInProgress"), "none");
+  EXPECT_TRUE(life.told("ResizeCompleted"));
+}
+
+TEST(PodMachine, AResizeThatFailsIsToldAndTriedAgain) {
+  Life life(kOneCpuPod);
+  life.allocated_ = wanted_of(life.pod_);
+  life.settle();
+  life.resizes_fail_ = true;
+  life.resize(R"({"requests":{"cpu":"2"},"limits":{"memory":"1Gi"}})");
+  life.step();
+  EXPECT_EQ(life.settle(), R"(resize a {"requests":{"cpu":"2"},"limits":{"memory":"1Gi"}})");
+  EXPECT_EQ(life.condition("PodResizeInProgress"), "True Error");
+  EXPECT_EQ(life.cpu(), "1 of 2");
+  ASSERT_TRUE(life.wake_);
+  life.now_ = *life.wake_;
+  life.resizes_fail_ = false;
+  EXPECT_NE(life.settle(), "");
+  EXPECT_EQ(life.condition("PodResizeInProgress"), "none");
+}
+
+TEST(PodMachine, AResizeThatHasNoRoomWaits) {
+  Life life(kOneCpuPod);
+  life.allocated_ = wanted_of(life.pod_);
+  life.settle();
+  life.resize(R"({"requests":{"cpu":"9"},"limits":{"memory":"1Gi"}})", {ResizeState::kDeferred, "no room"});
+  EXPECT_EQ(life.settle(), "");
+  EXPECT_EQ(life.condition("PodResizePending"), "True Deferred");
+  EXPECT_EQ(life.condition("PodResizeInProgress"), "none");
+  EXPECT_EQ(life.cpu(), "1 of 1");
+}
+
+TEST(PodMachine, StartsAgainWhereThePolicyAsksForIt) {
+  Life life(kOneCpuPod);
+  life.allocated_ = wanted_of(life.pod_);
+  life.settle();
+  life.resize(R"({"requests":{"cpu":"1"},"limits":{"memory":"2Gi"}})");
+  life.step();
+  EXPECT_EQ(life.settle(), fmt::format("signal a {}", SIGTERM));
+  EXPECT_EQ(life.condition("PodResizeInProgress"), "True");
+  life.end("a", 0);
+  EXPECT_EQ(life.settle(), "start a#1");
+  EXPECT_EQ(life.state("a"), "running 1");
+  EXPECT_EQ(life.condition("PodResizeInProgress"), "none");
+  // It was no crash: the next one is started at once.
+  life.end("a", 1);
+  EXPECT_EQ(life.settle(), "start a#2; remove a#0");
+}
+
+TEST(PodMachine, ANewLifeGoesOnWithAResize) {
+  Life life(kOneCpuPod);
+  life.allocated_ = wanted_of(life.pod_);
+  life.settle();
+  life.resize(R"({"requests":{"cpu":"2"},"limits":{"memory":"1Gi"}})");
+  life.step();
+  life.new_life();
+  life.machine_.on_prepared(std::string("10.0.0.2"), life.now_);
+  EXPECT_EQ(life.settle(), R"(resize a {"requests":{"cpu":"2"},"limits":{"memory":"1Gi"}})");
+}
+
+TEST(PodMachine, LimitsThatBindNobodyAreNotTold) {
+  Life life(kOneCpuPod);
+  life.allocated_ = wanted_of(life.pod_);
+  life.limits_enforced_ = false;
+  life.settle();
+  const json::object& status = life.status_.at("containerStatuses").as_array()[0].as_object();
+  EXPECT_EQ(json::serialize(status.at("resources")), R"({"requests":{"cpu":"1"}})");
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ std::string_view restart_policy_of(const json::object& pod);  // "Always" by def
 bool is_sidecar(const json::object& container);
 const json::object* probe_of(const json::object& container, CheckKind kind);
 int64_t grace_of(const json::object& pod);  // in seconds
+// What the node has set aside for a container: {requests, limits}.
+json::object allocated_for(const PodView& view, const json::object& container);
 // The decision is to be made anew at that time at the latest.
 void wake_at(Decision& decision, Time time);
 // "name_ns(uid)", as a kubelet writes it.

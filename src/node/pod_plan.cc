@@ -213,9 +213,8 @@ Result<ContainerWish> plan_container(const json::object& pod, const json::object
   plan.working_dir = text_at(container, {"workingDir"});
   Result<Done> secure = take_security(pod, container, plan);
   if (!secure.ok()) return secure.error();
-  if (auto cpu = amount_of(container, "limits", "cpu")) plan.limits.cpu_millis = cpu->value_milli();
-  if (auto memory = amount_of(container, "limits", "memory")) plan.limits.memory_bytes = memory->value();
-  plan.limits.cpu_request_millis = request_of(container, "cpu").value_or(kube::Quantity()).value_milli();
+  if (const json::object* resources = kube::object_at(container, {"resources"}))
+    plan.limits = limits_of(*resources);
   plan.tty = kube::bool_at(container, {"tty"}).value_or(false);
   plan.stdin_open = kube::bool_at(container, {"stdin"}).value_or(false);
   wish.gpus = static_cast<int>(request_of(container, kGpuResource).value_or(kube::Quantity()).value());
@@ -227,29 +226,21 @@ Result<ContainerWish> plan_container(const json::object& pod, const json::object
   return wish;
 }
 
+Limits limits_of(const json::object& resources) {
+  Limits out;
+  const json::object holder{{"resources", resources}};
+  if (auto cpu = amount_of(holder, "limits", "cpu")) out.cpu_millis = cpu->value_milli();
+  if (auto memory = amount_of(holder, "limits", "memory")) out.memory_bytes = memory->value();
+  out.cpu_request_millis = request_of(holder, "cpu").value_or(kube::Quantity()).value_milli();
+  return out;
+}
+
 std::optional<int64_t> fs_group_of(const json::object& pod) {
   return kube::int_at(pod, {"spec", "securityContext", "fsGroup"});
 }
 
-std::string_view qos_class_of(const json::object& pod) {
-  bool any = false;
-  bool guaranteed = true;
-  for (bool init : {false, true}) {
-    for (const json::object* container : containers_of(pod, init)) {
-      for (std::string_view resource : {"cpu", "memory"}) {
-        std::optional<kube::Quantity> limit = amount_of(*container, "limits", resource);
-        std::optional<kube::Quantity> request = request_of(*container, resource);
-        any = any || (limit && !limit->is_zero()) || (request && !request->is_zero());
-        guaranteed = guaranteed && limit && !limit->is_zero() && request == limit;
-      }
-    }
-  }
-  if (!any) return "BestEffort";
-  return guaranteed ? "Guaranteed" : "Burstable";
-}
-
 Requests requests_of(const json::object& pod) {
-  kube::Requests wanted = kube::requests_of(pod);
+  kube::Requests wanted = kube::requests_of_spec(pod);
   return {wanted["cpu"], wanted["memory"], wanted[std::string(kGpuResource)]};
 }
 

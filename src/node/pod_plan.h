@@ -48,13 +48,13 @@ std::vector<const json::object*> containers_of(const json::object& pod, bool ini
 // spec.ephemeralContainers: added by `kubectl debug` to a pod that runs.
 std::vector<const json::object*> debug_containers_of(const json::object& pod);
 
+// What {requests, limits} mean for a container.
+Limits limits_of(const json::object& resources);
+
 // The group that the pod's volumes belong to.
 std::optional<int64_t> fs_group_of(const json::object& pod);
 
-// Guaranteed, Burstable or BestEffort.
-std::string_view qos_class_of(const json::object& pod);
-
-// What the node counts of what a pod asks for.
+// What the node counts of what a pod's spec asks for.
 struct Requests {
   int64_t cpu_millis = 0;
   int64_t memory_bytes = 0;

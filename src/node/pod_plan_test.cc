@@ -102,19 +102,6 @@ TEST(UnfitName, NamesThatWouldLeaveTheirFolder) {
   }
 }
 
-TEST(QosClassOf, FollowsKubernetes) {
-  const std::pair<std::string, std::string> cases[] = {
-      {R"j({"name":"a"})j", "BestEffort"},
-      {R"j({"name":"a","resources":{"requests":{"cpu":"1"}}})j", "Burstable"},
-      {R"j({"name":"a","resources":{"limits":{"cpu":"1","memory":"1Gi"}}})j", "Guaranteed"},
-      {R"j({"name":"a","resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"500m"}}})j",
-       "Burstable"},
-      {R"j({"name":"a","resources":{"limits":{"cpu":"1","memory":"1Gi"}}},{"name":"b"})j", "Burstable"},
-  };
-  for (const auto& [containers, wanted] : cases)
-    EXPECT_EQ(qos_class_of(pod_with(containers)), wanted) << containers;
-}
-
 TEST(RequestsOf, TakesTheLargerOfSumAndInit) {
   json::object pod = pod_with(
       R"j({"name":"a","resources":{"requests":{"cpu":"500m","memory":"100"}}},

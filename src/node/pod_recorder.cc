@@ -13,7 +13,7 @@ void PodRecorder::tell(client::Client& client, const json::object& pod, const Po
   auto found = told_.find({uid, event.reason, event.message});
   if (found != told_.end()) {
     json::object change{{"count", ++found->second.count}, {"lastTimestamp", format_rfc3339(now)}};
-    kube::Patch patch{found->second.name, kube::PatchKind::kMerge, std::move(change), false};
+    kube::Patch patch{found->second.name, kube::PatchKind::kMerge, std::move(change)};
     if (client::patch(client, kube::kEvents, ns, std::move(patch)).ok()) return;
     told_.erase(found);
   }

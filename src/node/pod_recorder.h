@@ -1,5 +1,5 @@
-// PodRecorder: tells people what happens to pods, as Event objects like a kubelet's. The
-// same words about the same pod become one Event with a rising count. Best effort: what
+// PodRecorder: tells people what happens to pods and what they use, as Event objects like a
+// kubelet's. The same words about the same object become one Event with a rising count. Best effort: what
 // cannot be written is dropped. Resource; one thread.
 #pragma once
 

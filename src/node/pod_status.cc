@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kube/meta.h"
+#include "kube/pod_requests.h"
 #include "node/pod_machine.h"
 #include "node/pod_parts.h"
 #include "node/pod_plan.h"
@@ -75,8 +76,17 @@ std::string list_of(const std::vector<std::string>& names) {
   return fmt::format("[{}]", fmt::join(names, " "));
 }
 
-constexpr std::string_view kOurConditions[] = {"PodReadyToStartContainers", "Initialized", "Ready",
-                                               "ContainersReady", "PodScheduled"};
+constexpr std::string_view kOurConditions[] = {
+    "PodReadyToStartContainers", "Initialized",        "Ready", "ContainersReady", "PodScheduled",
+    "PodResizePending",          "PodResizeInProgress"};
+
+// What the container was given, as far as the runtime holds it to that.
+json::object given_resources(const ContainerMemory& memory, const json::object& spec, bool running,
+                             const PodView& view) {
+  json::object given = running && memory.applied ? *memory.applied : allocated_for(view, spec);
+  if (!view.limits_enforced) given.erase("limits");
+  return given;
+}
 
 }  // namespace
 
@@ -112,6 +122,11 @@ static json::object container_status(const ContainerMemory& memory, const json::
   const ContainerStatus* known = begun || previous == nullptr ? current : previous;
   if (known != nullptr) out["containerID"] = container_id(view, known->id);
   out["started"] = running && memory.started;
+  json::object allocated = allocated_for(view, spec);
+  if (const json::object* set_aside = kube::object_at(allocated, {"requests"})) {
+    out["allocatedResources"] = *set_aside;
+  }
+  out["resources"] = given_resources(memory, spec, running, view);
   return out;
 }
 
@@ -123,6 +138,8 @@ struct PodMachine::Summary {
   std::vector<std::string> not_initialized, not_ready;
   json::array init_statuses, statuses, debug_statuses;
   std::string phase = "Pending";
+  bool resizing = false;
+  std::string resize_error;
 };
 
 PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const PodView& view) const {
@@ -132,6 +149,8 @@ PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const Pod
     bool initializing = part.is_main() && !sum.init_done;
     json::object status = container_status(*part.memory, *part.spec, part.name, part.current, part.previous,
                                            initializing, view);
+    sum.resizing = sum.resizing || is_resizing(part, view);
+    if (sum.resize_error.empty()) sum.resize_error = part.memory->resize_error;
     if (part.init) {
       bool done = part.sidecar ? (part.running() && part.memory->started) || over : part.ended_well();
       if (!done) sum.not_initialized.push_back(part.name);
@@ -141,6 +160,8 @@ PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const Pod
       sum.init_statuses.push_back(std::move(status));
     } else if (part.debug) {
       status["ready"] = false;
+      status.erase("allocatedResources");
+      status.erase("resources");
       sum.debug_statuses.push_back(std::move(status));
     } else {
       sum.any_run = sum.any_run || part.has_run();
@@ -184,12 +205,26 @@ json::array PodMachine::conditions_of(const Summary& sum, const PodView& view) c
   conditions.push_back(condition_of(view, "Ready", ready));
   conditions.push_back(condition_of(view, "ContainersReady", ready));
   conditions.push_back(condition_of(view, "PodScheduled", {true, "", ""}));
+  if (!over) add_resize_conditions(sum, view, conditions);
   return conditions;
+}
+
+void PodMachine::add_resize_conditions(const Summary& sum, const PodView& view, json::array& conditions) {
+  auto add = [&](std::string_view type, const Verdict& verdict) {
+    json::object condition = condition_of(view, type, verdict);
+    if (int64_t generation = kube::generation_of(view.pod)) condition["observedGeneration"] = generation;
+    conditions.push_back(std::move(condition));
+  };
+  std::string_view pending = name_of(view.resize.state);
+  if (!pending.empty()) add("PodResizePending", {true, std::string(pending), view.resize.message});
+  if (sum.resizing)
+    add("PodResizeInProgress", {true, sum.resize_error.empty() ? "" : "Error", sum.resize_error});
 }
 
 json::object PodMachine::status_of(const std::vector<Part>& parts, const PodView& view) const {
   Summary sum = sum_up(parts, view);
   json::object out{{"phase", sum.phase}, {"conditions", conditions_of(sum, view)}};
+  if (int64_t generation = kube::generation_of(view.pod)) out["observedGeneration"] = generation;
   if (ending_ && sum.phase == "Failed") {
     out["reason"] = ending_->first;
     out["message"] = ending_->second;
@@ -206,7 +241,7 @@ json::object PodMachine::status_of(const std::vector<Part>& parts, const PodView
   if (!sum.init_statuses.empty()) out["initContainerStatuses"] = std::move(sum.init_statuses);
   out["containerStatuses"] = std::move(sum.statuses);
   if (!sum.debug_statuses.empty()) out["ephemeralContainerStatuses"] = std::move(sum.debug_statuses);
-  out["qosClass"] = kube::jview(qos_class_of(view.pod));
+  out["qosClass"] = kube::jview(kube::qos_class_of(view.pod));
   return out;
 }
 

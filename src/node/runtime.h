@@ -44,6 +44,7 @@ struct Mount {
   bool operator==(const Mount&) const = default;
 };
 
+// What a container may use; see limits_of() in pod_plan.h.
 struct Limits {
   std::optional<int64_t> cpu_millis;
   std::optional<int64_t> memory_bytes;
@@ -153,6 +154,10 @@ class Runtime {
   virtual void drain_changes() = 0;
   // To the container's first process (and, in the process runtime, its group).
   virtual Result<Done> signal(const ContainerId& id, int signal) = 0;
+  // Whether limits bind containers; otherwise resize() changes nothing and is well.
+  virtual bool enforces_limits() const = 0;
+  // Other limits for a container that runs. A limit that is not named stays as it is.
+  virtual Result<Done> resize(const ContainerId& id, const Limits& limits) = 0;
   // Forgets an ended container; its log stays.
   virtual Result<Done> remove(const ContainerId& id) = 0;
   // Ends whatever is left and takes away what prepare() made. Idempotent.

@@ -22,6 +22,7 @@
 #include "node/sandbox_mounts.h"
 #include "node/sandbox_namespaces.h"
 #include "node/sandbox_root.h"
+#include "node/sandbox_tool.h"
 #include "node/sandbox_user.h"
 #include "node/sandbox_words.h"
 
@@ -32,6 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kSocketPathMax = 107;
 constexpr int kStartPatienceMs = 500;
+constexpr int kResizePatienceMs = 10'000;
 
 int cap_last() {
   int last = 40;
@@ -338,6 +340,21 @@ Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) {
     ::poll(nullptr, 0, 5);
   }
   return shims_.signal(id, signal);
+}
+
+// The OCI runtime knows how the limits of this machine's control groups are written.
+Result<Done> SandboxRuntime::resize(const ContainerId& id, const Limits& limits) {
+  if (!enforces_limits()) return Done{};
+  fs::path wanted = bundle(id) / "resize.json";
+  Result<Done> written = write_soon(wanted, json::serialize(oci_limits(limits, cgroups_.can_limit_swap())));
+  if (!written.ok()) return written;
+  ToolOptions options{.deadline = std::chrono::milliseconds(kResizePatienceMs)};
+  ToolEnd end = run_tool({options_.support.runtime.string(), "--root", (folder_ / "runc").string(), "update",
+                          "--resources", wanted.string(), sandbox_name(id)},
+                         options);
+  if (end.ok()) return Done{};
+  return Error{ErrorKind::kUnavailable, fmt::format("the limits of container {} cannot be changed: {}",
+                                                    id.container, last_words(end))};
 }
 
 // Takes away what start() made, besides the shim's own files.

@@ -53,6 +53,8 @@ class SandboxRuntime final : public Runtime {
   int changes() const override;
   void drain_changes() override;
   Result<Done> signal(const ContainerId& id, int signal) override;
+  bool enforces_limits() const override { return !options_.support.rootless; }
+  Result<Done> resize(const ContainerId& id, const Limits& limits) override;
   Result<Done> remove(const ContainerId& id) override;
   Result<Done> destroy(const std::string& pod_uid) override;
   std::vector<std::string> pods() override;

@@ -360,6 +360,20 @@ TEST_F(SandboxTest, LimitsAndUsageAreRead) {
   EXPECT_EQ(runtime_->usage({"p1", "other", 0}), std::nullopt);
 }
 
+TEST_F(SandboxTest, LimitsOfWhatRunsAreChanged) {
+  const bool v2 = support_.cgroups.v2;
+  ContainerPlan of = plan({"p1", "c", 0}, "echo ready; sleep 1000");
+  of.limits = {500, 128 << 20, 100};
+  start(of);
+  ASSERT_TRUE(wait_for_log(of.id, "ready"));
+  EXPECT_TRUE(runtime_->enforces_limits());
+  Result<Done> done = runtime_->resize(of.id, {1500, 256 << 20, 1000});
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  const fs::path folder = support_.cgroups.memory / "trainyard" / plane_id(folder_.path()) / "podp1" / "c.0";
+  EXPECT_EQ(text_of(folder / (v2 ? "memory.max" : "memory.limit_in_bytes")), "268435456\n");
+  EXPECT_FALSE(runtime_->resize({"p1", "other", 0}, {100, 1 << 20, 0}).ok());
+}
+
 TEST_F(SandboxTest, ExecRunsInside) {
   ContainerPlan of = plan({"p1", "c", 0}, "echo ready; sleep 1000");
   of.env = {{"COLOUR", "blue"}};

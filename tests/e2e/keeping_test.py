@@ -1,7 +1,8 @@
 """What the plane keeps and keeps up: logs of jobs that are gone, files of configMaps in running pods,
-sizes of emptyDirs, groups of volumes, and what `status` says of it all."""
+sizes of emptyDirs and of pods, groups of volumes, and what `status` says of it all."""
 
 import json
+import pathlib
 import unittest
 
 from plane import PlaneCase, plain_pod
@@ -74,14 +75,32 @@ class Keeping(PlaneCase):
         self.assertRegex(out, rf"(?m)^  address +https://127.0.0.1:{self.api.port}$")
         self.assertRegex(out, r"(?m)^  jobs +.*\d+ succeeded")
 
-    def test_what_is_not_served_says_so(self):
-        self.api.create(plain_pod("asked", "exec sleep 300"))
-        status, body = self.api.raw("PATCH", self.api.path("Pod", "asked") + "/resize", "{}",
+    def test_a_pod_is_resized_while_it_runs(self):
+        self.api.create({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "signs"},
+                         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}})
+        # What it holds at the end would end it under the limit that it begins with.
+        script = ("echo begun; until [ -e /s/go ]; do sleep 0.05; done; "
+                  "head -c 80000000 /dev/zero | tail -c 80000000 | wc -c")
+        small, large = {"cpu": "100m", "memory": "48Mi"}, {"cpu": "150m", "memory": "160Mi"}
+        self.api.create(plain_pod("grown", script,
+                                  container={"resources": {"limits": small}, "volumeMounts": [{"name": "s", "mountPath": "/s"}]},
+                                  pod={"volumes": [{"name": "s", "persistentVolumeClaim": {"claimName": "signs"}}]}))
+        self.wait_until("it to begin", lambda: "begun" in self.api.log("grown"))
+        name = self.api.get("Pod", "grown")["spec"]["containers"][0]["name"]
+        patch = {"spec": {"containers": [{"name": name, "resources": {"requests": large, "limits": large}}]}}
+        status, body = self.api.raw("PATCH", self.api.path("Pod", "grown") + "/resize", json.dumps(patch),
                                     {"Content-Type": "application/strategic-merge-patch+json"})
-        answer = json.loads(body)
-        self.assertEqual((status, answer["kind"]), (501, "Status"), body)
-        self.assertIn("resize", answer["message"])
-        self.api.delete("Pod", "asked")
+        self.assertEqual(status, 200, body)
+
+        def given():
+            return self.api.get("Pod", "grown")["status"]["containerStatuses"][0]["resources"].get("requests")
+
+        self.wait_until("it to be given more", lambda: given() == large)
+        self.wait_until("that to be over", lambda: "PodResizeInProgress" not in
+                        [each["type"] for each in self.api.get("Pod", "grown")["status"]["conditions"]])
+        (pathlib.Path(self.data) / "volumes" / "default" / "signs" / "go").write_text("")
+        self.wait_for_phase("Pod", "grown", "Succeeded")
+        self.assertEqual(self.api.log("grown"), "begun\n80000000\n")
 
 
 if __name__ == "__main__":

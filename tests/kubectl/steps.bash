@@ -21,6 +21,7 @@ exec_stdin 30
 cp 30
 attach 30
 debug 30
+resize 32
 port_forward 31
 apply 0
 apply_server_side 0
@@ -302,6 +303,25 @@ step_debug() {
   has "$(printf 'question\n' | k debug -i talker --image=example/none:1 --container=ask -- head -n 1 2>/dev/null)" question
   is "$(k get pod talker -o 'jsonpath={.status.phase}')" Running
   has "$(k describe pod talker)" 'Ephemeral Containers:' '  look:' '  ask:'
+}
+
+# What a container was given changes while it runs; what never fits is said, and what may not change refused.
+step_resize() {
+  pod sizes 'sleep 1000' | sed 's/^      image:/      resources: {requests: {cpu: 20m, memory: 16Mi}}\n      image:/' | k create -f - >/dev/null
+  k wait --for=condition=Ready pod/sizes --timeout=30s >/dev/null
+  of='{.status.containerStatuses[0].resources.requests.cpu} {.status.containerStatuses[0].allocatedResources.cpu} {.status.containerStatuses[0].restartCount}'
+  is "$(k get pod sizes -o "jsonpath=$of")" '20m 20m 0'
+  k patch pod sizes --subresource resize -p '{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"30m"}}}]}}' >/dev/null
+  until_true 10 eval '[ "$(k get pod sizes -o "jsonpath=$of")" = "30m 30m 0" ]'
+  k wait --for='jsonpath={.status.observedGeneration}'="$(k get pod sizes -o 'jsonpath={.metadata.generation}')" pod/sizes --timeout=10s >/dev/null
+  k patch pod sizes --subresource resize -p '{"spec":{"containers":[{"name":"main","resources":{"requests":{"memory":"900Ti"}}}]}}' >/dev/null
+  k wait --for=condition=PodResizePending pod/sizes --timeout=10s >/dev/null
+  is "$(k get pod sizes -o 'jsonpath={.status.conditions[?(@.type=="PodResizePending")].reason}')" Infeasible
+  exits 1 k patch pod sizes --subresource resize --type json -p '[{"op":"remove","path":"/spec/containers/0/resources/requests/cpu"}]'
+  has "$output" 'resource requests cannot be removed'
+  exits 1 k patch pod sizes -p '{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"40m"}}}]}}'
+  has "$output" 'pod updates may not change fields'
+  k delete pod sizes --now >/dev/null
 }
 
 step_exec_stdin() {
