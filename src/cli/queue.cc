@@ -116,9 +116,9 @@ int close_queue(const Cluster& cluster, const CloseQueue& verb, const Console& c
   std::string_view state = !verb.close ? "Open" : busy ? "Closing" : "Closed";
   json::object body = t9k ? json::object{{"spec", json::object{{"closed", verb.close}}}}
                           : json::object{{"status", json::object{{"state", kube::jview(state)}}}};
-  Result<client::Object> done =
-      client::patch(cluster.client, t9k ? kube::kT9kQueues : kube::kVolcanoQueues, queue.ns,
-                    {queue.name, kube::PatchKind::kMerge, std::move(body), !t9k});
+  Result<client::Object> done = client::patch(
+      cluster.client, t9k ? kube::kT9kQueues : kube::kVolcanoQueues, queue.ns,
+      {queue.name, kube::PatchKind::kMerge, std::move(body), t9k ? kube::Part::kMain : kube::Part::kStatus});
   if (!done.ok()) return complain(console, done.error());
   console.out << fmt::format("queue {} is {}\n", verb.name,
                              !verb.close ? "open"
