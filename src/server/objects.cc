@@ -152,6 +152,7 @@ std::optional<Status> check_patch(const CallRef& call, PatchBody& body, const ku
   bool strict = apply && (call->api->schema != nullptr || call->api->built_in);
   auto wrong =
       check_fields(call, patch, std::move(body.duplicates), strict ? "Strict" : options.field_validation);
+  if (!wrong && apply && call->api->built_in) drop_nulls(*call->api, patch);
   if (!wrong) return std::nullopt;
   return apply || wrong->code != 400 ? *wrong : strict_patch_error(*wrong);
 }

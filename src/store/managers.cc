@@ -70,7 +70,21 @@ FieldSet only_child(FieldSet fields, std::string_view element) {
   return part;
 }
 
-// Of the fields of a pod's spec: those that a resize is about.
+// Of the fields of a container: those that a resize is about, and what names the container.
+FieldSet resources_of_container(FieldSet fields) {
+  FieldSet out;
+  for (std::string_view member : {"f:resources", "f:resizePolicy"}) {
+    auto found = fields.children.find(member);
+    if (found != fields.children.end()) out.children.emplace(found->first, std::move(found->second));
+  }
+  if (out.empty()) return out;
+  out.owned = fields.owned;
+  auto name = fields.children.find("f:name");
+  if (name != fields.children.end()) out.children.emplace(name->first, std::move(name->second));
+  return out;
+}
+
+// The same of the fields of a pod's spec.
 FieldSet resources_of(FieldSet fields) {
   FieldSet out;
   for (auto& [spec, parts] : fields.children) {
@@ -78,12 +92,9 @@ FieldSet resources_of(FieldSet fields) {
       auto containers = parts.children.find(list);
       if (containers == parts.children.end()) continue;
       for (auto& [container, members] : containers->second.children) {
-        for (std::string_view member : {"f:resources", "f:resizePolicy"}) {
-          auto found = members.children.find(member);
-          if (found == members.children.end()) continue;
-          out.children[spec].children[std::string(list)].children[container].children[std::string(member)] =
-              std::move(found->second);
-        }
+        FieldSet kept = resources_of_container(std::move(members));
+        if (!kept.empty())
+          out.children[spec].children[containers->first].children[container] = std::move(kept);
       }
     }
   }

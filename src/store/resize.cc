@@ -43,8 +43,13 @@ Amounts amounts_of(const json::object& container, std::string_view which) {
   return kube::decode_resources(kube::object_at(container, {"resources", which}));
 }
 
-bool are_removed(const Amounts& now, const Amounts& then) {
-  return std::any_of(then.begin(), then.end(), [&](const auto& each) { return !now.contains(each.first); });
+// Whatever is in their place, even if it is no amount.
+bool are_removed(const json::object& container, const json::object& before, std::string_view which) {
+  const json::object* now = kube::object_at(container, {"resources", which});
+  const json::object* then = kube::object_at(before, {"resources", which});
+  return then != nullptr && std::any_of(then->begin(), then->end(), [&](const json::key_value_pair& each) {
+           return now == nullptr || !now->contains(each.key());
+         });
 }
 
 Amounts without_resizable(Amounts amounts) {
@@ -77,7 +82,7 @@ void check_memory_limit(const json::object& container, const Amounts& now, const
 void check_amounts(const json::object& container, const json::object& before, const std::string& path,
                    Causes& causes) {
   for (std::string_view which : {"requests", "limits"}) {
-    if (!are_removed(amounts_of(container, which), amounts_of(before, which))) continue;
+    if (!are_removed(container, before, which)) continue;
     causes.push_back(forbidden_value(fmt::format("{}.{}", path, which),
                                      fmt::format("resource {} cannot be removed", which)));
   }

@@ -144,7 +144,7 @@ TEST_F(ResizeTest, WhoAppliesAResizeManagesTheAmountsAlone) {
   EXPECT_EQ(kube::text_at(entry, {"subresource"}), "resize");
   EXPECT_EQ(
       json::serialize(entry.at("fieldsV1")),
-      R"({"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{"f:resources":{"f:requests":{"f:cpu":{}}}}}}})");
+      R"({"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:name":{},"f:resources":{"f:requests":{"f:cpu":{}}}}}}})");
   done = resize(R"({"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"c",
                     "resources":{"requests":{"cpu":"1"}}}]}})",
                 kube::PatchKind::kApply, {.field_manager = "two"});

@@ -490,9 +490,17 @@ def status_subresource(s):
     s.patch(PODS + "/p/status", "merge", {"status": {"phase": "Running"}})
 
 
+def settled(body):
+    """A pod with what admission of the real server would add to it."""
+    reasons = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+    waits = [{"effect": "NoExecute", "key": key, "operator": "Exists", "tolerationSeconds": 1} for key in reasons]
+    body["spec"].update(priority=0, preemptionPolicy="PreemptLowerPriority", serviceAccount="default", serviceAccountName="default", tolerations=waits)
+    return body
+
+
 def sized(name, requests, limits=None, more=None, **spec):
     """A pod of one container with resources."""
-    body = pod(name)
+    body = settled(pod(name))
     body["spec"]["containers"][0]["resources"] = {"requests": requests, **({"limits": limits} if limits else {})}
     body["spec"]["containers"][0].update(more or {})
     body["spec"].update(spec)
@@ -517,7 +525,7 @@ def resize(s):
     body["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "400m"
     s.ask("PUT", PODS + "/p/resize", body)
     s.ask("PUT", PODS + "/p/resize", body, note="an old version")
-    s.patch(PODS + "/p/resize?fieldManager=one", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, **resources(requests={"cpu": "600m"})}, note="applied")
+    s.patch(PODS + "/p/resize?fieldManager=one&force=true", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, **resources(requests={"cpu": "600m"})}, note="applied")
     s.patch(PODS + "/p/resize?fieldManager=two", "apply", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, **resources(requests={"cpu": "700m"})}, note="applied by another")
     s.patch(PODS + "/p", "strategic", resources(requests={"cpu": "800m"}), note="not without the subresource")
     s.get(PODS + "/none/resize")
@@ -548,7 +556,7 @@ def resize_refused(s):
     s.patch(PODS + "/q/resize", "strategic", resources(limits={"memory": "512Mi"}, requests={"memory": "512Mi"}), note="a lower one where the policy allows it")
     s.create(PODS, sized("r", {"cpu": "100m"}))
     s.patch(PODS + "/r/resize", "strategic", resources(limits={"memory": "1Gi"}), note="a memory limit added")
-    s.create(PODS, pod("b"))
+    s.create(PODS, settled(pod("b")))
     s.patch(PODS + "/b/resize", "strategic", resources(requests={"cpu": "1"}), note="of a pod that asked for nothing")
     starters = [{"name": "init", "image": "i", "resources": {"requests": {"cpu": "1"}}}, {"name": "side", "image": "i", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}]
     s.create(PODS, sized("t", {"cpu": "100m"}, initContainers=starters))
@@ -571,11 +579,11 @@ def nulls(s):
     s.patch(CM + "/a", "json", [{"op": "add", "path": "/data/c", "value": None}, {"op": "add", "path": "/immutable", "value": None}], note="by operations")
     s.patch(CM + "/a", "json", [{"op": "add", "path": "/metadata/annotations", "value": {"x": None}}], note="in a map")
     s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"d": None}), note="applied")
-    body = pod("p")
-    body["spec"].update({"tolerations": None, "hostname": None, "nodeSelector": {"a": None}, "activeDeadlineSeconds": None})
+    body = settled(pod("p"))
+    body["spec"].update({"dnsPolicy": None, "hostname": None, "nodeSelector": {"a": None}, "activeDeadlineSeconds": None})
     body["spec"]["containers"][0].update({"command": ["a", None], "env": [{"name": "A", "value": None}], "resources": None})
     s.create(PODS + "?dryRun=All", body, note="in a pod")
-    s.create(PODS, pod("p"))
+    s.create(PODS, settled(pod("p")))
     s.patch(PODS + "/p/status", "strategic", {"status": {"conditions": [{"type": "A", "status": "True", "lastProbeTime": None, "reason": None}], "startTime": None}}, note="times")
     s.create(PODS + "?dryRun=All", {**pod("q"), "spec": {"containers": [None], "nodeName": "elsewhere"}}, note="for a container")
     s.create(WIDGETS, widget("w", {"size": 1, "colour": None, "maybe": None, "options": {"a": None}, "free": {"x": None}}))
@@ -593,7 +601,7 @@ def patched_types(s):
     for mode in ("Strict", "Warn", "Ignore"):
         s.patch(CM + f"/a?fieldValidation={mode}", "json", [{"op": "add", "path": "/datum", "value": {"a": 1}}], note="an unknown field, " + mode)
         s.patch(CM + f"/a?fieldValidation={mode}", "strategic", {"datum": {"a": 1}}, note="an unknown field, " + mode)
-    s.create(PODS, pod("p"))
+    s.create(PODS, settled(pod("p")))
     s.patch(PODS + "/p", "json", [{"op": "add", "path": "/spec/activeDeadlineSeconds", "value": "soon"}], note="text for a number")
     s.patch(PODS + "/p", "json", [{"op": "replace", "path": "/spec/containers/0/image", "value": 7}], note="a number for an image")
     s.patch(PODS + "/p/status", "json", [{"op": "add", "path": "/status/startTime", "value": 5}], note="in the status")
