@@ -18,7 +18,7 @@ TEST(SchedulerWrites, AStatusIsReplacedByMerging) {
       parsed_write(R"({"allocated": {"cpu": "2"}, "state": "Open", "pods": {"pending": 1}})");
   kube::Request request = status_request(kube::kVolcanoQueues, seen, wanted);
   const auto& patch = std::get<kube::Patch>(request.verb);
-  EXPECT_TRUE(patch.status);
+  EXPECT_EQ(patch.part, kube::Part::kStatus);
   json::value after = kube::apply_merge_patch(seen, patch.body).value();
   EXPECT_EQ(after.at("status"), json::value(wanted));
 }
