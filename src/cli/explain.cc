@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "cli/dialects.h"
 #include "cli/explain_text.h"
 #include "cli/keys.h"
@@ -53,14 +55,27 @@ bool has_status(const Object& object) {
   return status != nullptr && !status->empty();
 }
 
-void explain_one(const Job& job, const Manifests& manifests, const Explain& command, const Console& console,
-                 Time now) {
+// The objects of the input as a world, made for the first job that needs one.
+class World {
+ public:
+  explicit World(const Manifests& manifests) : manifests_(manifests) {}
+
+  model::Observation observe(const Job& job) {
+    std::span<const dialect::Dialect> dialects = all_dialects();
+    if (!view_) view_ = std::make_unique<control::View>(world_of(dialects, manifests_.objects));
+    return observe_in(*view_, dialects, *job.object, job.spec);
+  }
+
+ private:
+  const Manifests& manifests_;
+  std::unique_ptr<control::View> view_;
+};
+
+void explain_one(const Job& job, World& world, const Explain& command, const Console& console, Time now) {
   ExplainText text(console, *job.object->dialect, command.settings, job.spec);
   text.manifest(*job.object);
   if (!has_status(*job.object)) return;
-  std::span<const dialect::Dialect> dialects = all_dialects();
-  model::Observation seen =
-      observe_in(world_of(dialects, manifests.objects), dialects, *job.object, job.spec);
+  model::Observation seen = world.observe(job);
   text.outlook(seen, engine::plan(seen, now), now);
 }
 
@@ -75,25 +90,42 @@ void remark(const Job& job, const model::JobState& state, const Console& console
   if (job.spec.uid.empty()) say("has no uid yet: the objects carry no ownerReferences");
 }
 
+// A v1 List, printed item by item.
+class PrintedList {
+ public:
+  PrintedList(OutputForm form, std::ostream& out) : json_(form == OutputForm::kJson), out_(out) {
+    out_ << (json_ ? R"({"apiVersion":"v1","kind":"List","items":[)" : "apiVersion: v1\nkind: List\nitems:");
+  }
+  void add(json::object item) {
+    if (json_) {
+      out_ << (empty_ ? "" : ",") << json::serialize(item);
+    } else {
+      out_ << (empty_ ? "\n" : "") << kube::to_yaml(json::array{std::move(item)});
+    }
+    empty_ = false;
+  }
+  void end() { out_ << (json_ ? "]}\n" : empty_ ? " []\n" : ""); }
+
+ private:
+  const bool json_;
+  std::ostream& out_;
+  bool empty_ = true;
+};
+
 int print_objects(const Jobs& jobs, const Explain& command, const Console& console) {
-  json::array items;
+  PrintedList list(command.form, console.out);
   for (const Job& job : jobs.valid) {
     const dialect::Dialect& dialect = *job.object->dialect;
     model::JobState state = dialect.recall(job.spec, job.object->body);
-    Result<json::array> children = children_of(dialect, command.settings, job.spec, state, make_key_pair);
-    if (!children.ok()) {
-      console.err << children.error().message << "\n";
+    Result<Done> told = each_child_of(dialect, command.settings, job.spec, state, make_key_pair,
+                                      [&](json::object child) { list.add(std::move(child)); });
+    if (!told.ok()) {
+      console.err << told.error().message << "\n";
       return kInputAtFault;
     }
     remark(job, state, console);
-    for (json::value& child : children.value()) items.push_back(std::move(child));
   }
-  json::object list = list_of(std::move(items));
-  if (command.form == OutputForm::kJson) {
-    console.out << json::serialize(list) << "\n";
-  } else {
-    console.out << kube::to_yaml(json::value(std::move(list)));
-  }
+  list.end();
   return jobs.all_fine ? kFine : kInputAtFault;
 }
 
@@ -104,9 +136,10 @@ int explain(const Explain& command, const Console& console, Time now) {
   Manifests manifests = take_apart(files, all_dialects());
   Jobs jobs = lower_all(manifests, command.settings, console);
   if (command.form != OutputForm::kText) return print_objects(jobs, command, console);
+  World world(manifests);
   for (size_t i = 0; i < jobs.valid.size(); ++i) {
     if (i > 0) console.out << "\n";
-    explain_one(jobs.valid[i], manifests, command, console, command.now.value_or(now));
+    explain_one(jobs.valid[i], world, command, console, command.now.value_or(now));
   }
   return jobs.all_fine ? kFine : kInputAtFault;
 }

@@ -1,5 +1,7 @@
-// Interrupts: how often the user asked this process to stop (Ctrl-C, SIGTERM, SIGHUP).
-// One at a time in a process; the signals mean what they meant before once it is gone.
+// Interrupts: how often the user asked this process to stop (Ctrl-C, SIGTERM, SIGHUP), and whether
+// somebody who read what it prints has left (SIGPIPE): that ends the process no more, because
+// replicas would be left behind. One at a time in a process; the signals mean what they meant before
+// once it is gone, and to programs that are started.
 #pragma once
 
 #include <csignal>
@@ -21,11 +23,13 @@ class Interrupts {
   void sleep(Duration pause);
   // Which signal came last; 0 when none did.
   int last() const;
+  // Something was written to a pipe that nobody reads.
+  bool reader_left() const;
 
  private:
   Fd read_end_;
   Fd write_end_;
-  struct sigaction before_[3];
+  struct sigaction before_[4];
 };
 
 }  // namespace trainyard::cli

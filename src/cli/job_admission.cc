@@ -33,7 +33,8 @@ Error refusal(const dialect::Dialect& dialect, const json::object& job,
   Error error{ErrorKind::kInvalid,
               fmt::format("{}.{} \"{}\" is invalid: {}", dialect.resource.kind, dialect.resource.group,
                           kube::name_of(job), dialect::join(problems))};
-  for (const dialect::Problem& problem : problems) {
+  for (size_t i = 0; i < problems.size() && i < dialect::kProblemsJoinedMax; ++i) {
+    const dialect::Problem& problem = problems[i];
     std::string words = dialect::to_string(problem);
     if (words.starts_with(problem.path + ": ")) words.erase(0, problem.path.size() + 2);
     error.causes.push_back({std::string(reason_of(problem.kind)), words, problem.path});

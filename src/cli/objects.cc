@@ -23,15 +23,14 @@ bool runs_again(const model::JobState& state, const model::Role& role, model::Re
 
 }  // namespace
 
-Result<json::array> children_of(const dialect::Dialect& dialect, const dialect::Settings& settings,
-                                const model::JobSpec& spec, const model::JobState& state,
-                                const KeyMaker& keys) {
-  json::array items;
+Result<Done> each_child_of(const dialect::Dialect& dialect, const dialect::Settings& settings,
+                           const model::JobSpec& spec, const model::JobState& state, const KeyMaker& keys,
+                           const std::function<void(json::object)>& tell) {
   bool owned = !spec.uid.empty();
-  auto add = [&](json::object object) { items.push_back(ready_to_apply(std::move(object), owned)); };
-  if (state.finished() || !spec.managed) return items;
+  auto add = [&](json::object object) { tell(ready_to_apply(std::move(object), owned)); };
+  if (state.finished() || !spec.managed) return Done{};
   if (spec.tensorboard) add(dialect.render_tensorboard(spec));
-  if (spec.mode == model::RunMode::kPause) return items;
+  if (spec.mode == model::RunMode::kPause) return Done{};
   for (const model::Companion& companion : spec.companions) {
     if (companion.must_exist) continue;
     std::optional<dialect::KeyPair> pair;
@@ -51,7 +50,7 @@ Result<json::array> children_of(const dialect::Dialect& dialect, const dialect::
       add(dialect.render_pod(spec, settings, {id, state.attempt_of(id), &state}));
     }
   }
-  return items;
+  return Done{};
 }
 
 json::object list_of(json::array items) {

@@ -18,13 +18,14 @@ namespace trainyard::cli {
 
 using KeyMaker = std::function<Result<dialect::KeyPair>()>;
 
-// What is still to be created given what the state remembers: nothing for a job that is
-// done, no pods for one that is paused, no replica twice that has succeeded.
-Result<json::array> children_of(const dialect::Dialect& dialect, const dialect::Settings& settings,
-                                const model::JobSpec& spec, const model::JobState& state,
-                                const KeyMaker& keys);
+// Tells what is still to be created given what the state remembers, one by one (all together they may
+// be thousands of pods that each name all others): nothing for a job that is done, no pods for one that
+// is paused, no replica twice that has succeeded.
+Result<Done> each_child_of(const dialect::Dialect& dialect, const dialect::Settings& settings,
+                           const model::JobSpec& spec, const model::JobState& state, const KeyMaker& keys,
+                           const std::function<void(json::object)>& tell);
 
-// The same as a v1 List.
+// A v1 List.
 json::object list_of(json::array items);
 
 }  // namespace trainyard::cli

@@ -120,11 +120,11 @@ std::string pairs_text(const json::object* pairs) {
 std::string replicas_section(const JobSummary& summary, const std::vector<const json::object*>& pods,
                              Time now) {
   std::vector<Cells> rows{{"REPLICA", "POD", "STATE", "RESTARTS", "FOR", "NODE", "IP", "WHY"}};
+  std::map<std::string_view, const json::object*> by_name;
+  for (const json::object* object : pods) by_name[kube::name_of(*object)] = object;
   for (const ReplicaRow& row : summary.view.replicas) {
-    kube::Pod pod;
-    for (const json::object* object : pods) {
-      if (!row.pod.empty() && kube::name_of(*object) == row.pod) pod = kube::decode_pod(*object);
-    }
+    auto found = by_name.find(row.pod);
+    const kube::Pod pod = found == by_name.end() ? kube::Pod() : kube::decode_pod(*found->second);
     auto shown = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
     rows.push_back({row.name, shown(row.pod), row.state, fmt::format("{}", row.restarts),
                     row.since ? age_of(row.since, now) : "-", shown(pod.node_name), shown(pod.pod_ip),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kube/request.h"
 
 namespace trainyard::cli {
@@ -46,21 +48,37 @@ std::string exec_path(std::string_view ns, std::string_view pod, std::string_vie
   return pod_path(ns, pod, "exec") + query;
 }
 
+void ShownLines::feed(std::string_view bytes, const Line& line) {
+  while (!bytes.empty()) {
+    const size_t end = std::min(bytes.find('\n'), bytes.size());
+    const size_t taken = std::min(end, kLineShownMax - begun_.size());
+    begun_ += bytes.substr(0, taken);
+    bytes.remove_prefix(taken);
+    if (bytes.empty()) return;
+    if (bytes.front() == '\n') bytes.remove_prefix(1);
+    line(begun_);
+    begun_.clear();
+  }
+}
+
+void ShownLines::finish(const Line& line) {
+  if (!begun_.empty()) line(begun_);
+  begun_.clear();
+}
+
+std::string PrefixedLines::with_prefix(std::string_view line) const {
+  return fmt::format("{}{}\n", prefix_, line);
+}
+
 std::string PrefixedLines::feed(std::string_view bytes) {
   std::string out;
-  lines_.feed(bytes, [&](std::string_view line) {
-    out += prefix_;
-    out += line;
-    out += '\n';
-    return true;
-  });
+  lines_.feed(bytes, [&](std::string_view line) { out += with_prefix(line); });
   return out;
 }
 
 std::string PrefixedLines::finish() {
-  if (lines_.rest().empty()) return "";
-  std::string out = prefix_ + lines_.rest() + "\n";
-  lines_ = {};
+  std::string out;
+  lines_.finish([&](std::string_view line) { out += with_prefix(line); });
   return out;
 }
 

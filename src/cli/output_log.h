@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time.h"
-#include "client/http_wire.h"
 
 namespace trainyard::cli {
 
@@ -28,18 +28,37 @@ std::string log_path(std::string_view ns, std::string_view pod, const LogAsk& as
 std::string exec_path(std::string_view ns, std::string_view pod, std::string_view container,
                       const std::vector<std::string>& command, bool in, bool tty);
 
-// Puts a prefix before each line of a stream, whichever way its bytes are cut.
+// Of what a replica prints without a line end, at most this much is held back.
+inline constexpr size_t kLineShownMax = 64 << 10;
+
+// Cuts a stream into lines, whichever way its bytes come. A line that is longer than kLineShownMax is
+// given in pieces.
+class ShownLines {
+ public:
+  // `line` is told each without its end.
+  using Line = std::function<void(std::string_view)>;
+  void feed(std::string_view bytes, const Line& line);
+  // A last line without an end, if there is one.
+  void finish(const Line& line);
+
+ private:
+  std::string begun_;
+};
+
+// Puts a prefix before each line of a stream.
 class PrefixedLines {
  public:
   explicit PrefixedLines(std::string prefix) : prefix_(std::move(prefix)) {}
-  // The whole lines that these bytes end, with prefix and line end.
+  // The lines that these bytes end, with prefix and line end.
   std::string feed(std::string_view bytes);
   // A last line without an end; "" when there is none.
   std::string finish();
 
  private:
+  std::string with_prefix(std::string_view line) const;
+
   std::string prefix_;
-  client::LineSplitter lines_;
+  ShownLines lines_;
 };
 
 }  // namespace trainyard::cli

@@ -28,5 +28,27 @@ TEST(OutputLog, EveryLineGetsItsPrefix) {
   EXPECT_EQ(lines.finish(), "w0 | rest\n");
 }
 
+TEST(OutputLog, OfALineThatNeverEndsLittleIsHeldBack) {
+  ShownLines lines;
+  size_t told = 0;
+  size_t longest = 0;
+  auto tell = [&](std::string_view line) {
+    told += line.size();
+    longest = std::max(longest, line.size());
+  };
+  const std::string bytes(10'000, 'x');
+  for (int i = 0; i < 1'000; ++i) lines.feed(bytes, tell);
+  EXPECT_EQ(longest, kLineShownMax);
+  EXPECT_GT(told + kLineShownMax, 10'000'000u - 1);
+  lines.finish(tell);
+  EXPECT_EQ(told, 10'000'000u);
+  // A line that is just as long as may be stays one.
+  std::vector<std::string> whole;
+  auto keep = [&](std::string_view line) { whole.emplace_back(line); };
+  lines.feed(std::string(kLineShownMax, 'y'), keep);
+  lines.feed("\nz\n", keep);
+  EXPECT_EQ(whole, (std::vector<std::string>{std::string(kLineShownMax, 'y'), "z"}));
+}
+
 }  // namespace
 }  // namespace trainyard::cli

@@ -18,14 +18,6 @@ size_t columns_of(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string plain(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  }
-  return out;
-}
-
 void write_json(std::string& out, const json::value& value, size_t depth) {
   auto line = [&](size_t deep) {
     out += '\n';
@@ -72,6 +64,14 @@ double unit_ms(std::string_view unit) {
 
 }  // namespace
 
+std::string on_one_line(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  }
+  return out;
+}
+
 std::vector<size_t> widths_of(const std::vector<Cells>& rows) {
   std::vector<size_t> widths;
   for (const Cells& cells : rows) {
@@ -84,7 +84,7 @@ std::vector<size_t> widths_of(const std::vector<Cells>& rows) {
 std::string row_of(const Cells& cells, const std::vector<size_t>& widths) {
   std::string out;
   for (size_t i = 0; i < cells.size(); ++i) {
-    std::string cell = plain(cells[i]);
+    std::string cell = on_one_line(cells[i]);
     out += cell;
     if (i + 1 == cells.size()) break;
     size_t width = i < widths.size() ? widths[i] : 0;

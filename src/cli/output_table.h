@@ -21,6 +21,9 @@ std::string table_of(const std::vector<Cells>& rows);
 std::vector<size_t> widths_of(const std::vector<Cells>& rows);
 std::string row_of(const Cells& cells, const std::vector<size_t>& widths);
 
+// With spaces for line ends and for all else that a terminal would act on.
+std::string on_one_line(std::string_view text);
+
 // Every line two spaces deeper. REQUIRES: the text ends with a line end, or is empty.
 std::string indented(const std::string& text);
 

@@ -56,42 +56,29 @@ void RunLogs::open(const json::object& pod, const Key& key, const std::string& w
   // Not there yet, or gone already: the next state of the pod asks again.
   if (!reader.ok()) return;
   begun_.insert(key);
-  open_[key] = {who, std::move(reader).value(), ""};
+  open_[key] = {who, std::move(reader).value(), {}};
 }
 
-void RunLogs::read() {
-  for (auto it = open_.begin(); it != open_.end();) {
-    Open& open = it->second;
-    bool more = true;
-    while (more) {
-      std::string text;
-      Result<bool> goes_on = open.reader->read(text);
-      if (!goes_on.ok() || !*goes_on) {
-        give(open, text);
-        if (!open.partial.empty()) line_(open.replica, open.partial);
-        it = open_.erase(it);
-        break;
-      }
-      give(open, text);
-      if (text.empty()) {
-        ++it;
-        more = false;
-      }
-    }
-  }
+bool RunLogs::take_chunk(Open& open, size_t& taken) {
+  auto tell = [&](std::string_view line) { line_(open.replica, line); };
+  std::string text;
+  Result<bool> goes_on = open.reader->read(text);
+  taken += text.size();
+  open.lines.feed(text, tell);
+  if (goes_on.ok() && *goes_on) return true;
+  open.lines.finish(tell);
+  return false;
 }
 
-void RunLogs::give(Open& open, std::string_view text) {
-  while (!text.empty()) {
-    size_t end = text.find('\n');
-    if (end == std::string_view::npos) {
-      open.partial += text;
-      return;
+bool RunLogs::read() {
+  size_t total = 0;
+  while (true) {
+    const size_t before = total;
+    for (auto it = open_.begin(); it != open_.end();) {
+      it = take_chunk(it->second, total) ? std::next(it) : open_.erase(it);
     }
-    open.partial += text.substr(0, end);
-    line_(open.replica, open.partial);
-    open.partial.clear();
-    text.remove_prefix(end + 1);
+    if (total == before) return false;
+    if (total >= kRunLogBytesMax) return true;
   }
 }
 

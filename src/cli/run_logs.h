@@ -10,11 +10,15 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/output_log.h"
 #include "kube/json.h"
 #include "node/log_files.h"
 #include "server/pod_access.h"
 
 namespace trainyard::cli {
+
+// Of all replicas together, in one read(): one that prints without end holds nobody up.
+inline constexpr size_t kRunLogBytesMax = 1 << 20;
 
 class RunLogs {
  public:
@@ -26,8 +30,9 @@ class RunLogs {
   void follow(const json::object& pod, const std::string& replica);
   // Takes what runs of the containers of this pod, perhaps gone, printed that were never seen to begin.
   void catch_up(const json::object& pod, const std::string& replica, const node::LogFolder& kept);
-  // Takes what there is now.
-  void read();
+  // Takes what there is now, a chunk of each container in turn until it was kRunLogBytesMax or a
+  // little more. True: there is more.
+  bool read();
   // Nothing more will come: no container is being followed.
   bool idle() const { return open_.empty(); }
 
@@ -36,11 +41,12 @@ class RunLogs {
   struct Open {
     std::string replica;
     std::unique_ptr<server::LogReader> reader;
-    std::string partial;  // of a line
+    ShownLines lines;
   };
   // Once for each key.
   void open(const json::object& pod, const Key& key, const std::string& who, bool follow);
-  void give(Open& open, std::string_view text);
+  // One chunk; false when the container has no more to give.
+  bool take_chunk(Open& open, size_t& taken);
 
   server::PodAccess& access_;
   Line line_;

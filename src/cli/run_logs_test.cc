@@ -18,13 +18,15 @@ class KeptRuns final : public server::PodAccess {
     if (found == runs.end()) return Error{ErrorKind::kNotFound, "no such run"};
     struct Reader final : server::LogReader {
       std::string text;
+      bool endless = false;
       Result<bool> read(std::string& out) override {
         out += text;
-        return false;
+        return endless;
       }
     };
     auto reader = std::make_unique<Reader>();
     reader->text = found->second;
+    reader->endless = endless;
     return std::unique_ptr<server::LogReader>(std::move(reader));
   }
   Result<std::unique_ptr<server::ExecSession>> exec(const server::PodRef&,
@@ -38,6 +40,7 @@ class KeptRuns final : public server::PodAccess {
   server::Usage node_usage() override { return {}; }
 
   std::map<int, std::string> runs;
+  bool endless = false;  // each gives its text for ever
 };
 
 json::object pod_with(std::string_view container_status) {
@@ -89,6 +92,15 @@ TEST_F(RunLogsTest, ARunWhoseLogIsNotThereYetIsToldLaterAndNotTheOneBeforeItAgai
   access.runs[1] = "second\n";
   see(kSecondRuns);
   EXPECT_EQ(told, (std::vector<std::string>{"worker-0: first", "worker-0: second"}));
+}
+
+TEST_F(RunLogsTest, OneThatPrintsWithoutEndHoldsNobodyUp) {
+  access.endless = true;
+  access.runs = {{0, std::string(1'000, 'y') + "\n"}};
+  logs.follow(pod_with(kFirstRuns), "worker-0");
+  EXPECT_TRUE(logs.read());
+  EXPECT_LE(told.size(), kRunLogBytesMax / 1'000 + 1);
+  EXPECT_FALSE(logs.idle());
 }
 
 TEST_F(RunLogsTest, RunsNeverSeenAreFoundOnDiskAtTheEnd) {

@@ -18,6 +18,7 @@ constexpr Duration kScreenLooksEvery{100};
 // Event files and usage change slowly: they are looked at on every n-th look.
 constexpr int64_t kSlowLooks = 10;
 constexpr int kLooksAfterEnd = 10;
+constexpr int kLooksAfterEndMax = 1'000;  // while there is more to show than one look takes
 constexpr int kStopped = 130;
 
 kube::Resource resource_of(const server::Registry& registry, const json::object& object, bool& known) {
@@ -113,22 +114,24 @@ Result<Done> RunSession::create(const std::vector<Object>& documents) {
 int RunSession::watch() {
   bool told_disk = false;
   while (true) {
-    for (Job& job : jobs_) look(job);
-    logs_.read();
+    PodsByOwner pods = list_pods();
+    for (Job& job : jobs_) look(job, pods);
+    const bool is_behind = logs_.read();
     for (const std::string& line : news_) say(line);
     news_.clear();
     show();
     ++looks_;
     // A replica that the job leaves running would be followed for ever.
-    if (all_ended() && (logs_.idle() || ++looks_after_end_ > kLooksAfterEnd)) break;
+    const int looks_max = is_behind ? kLooksAfterEndMax : kLooksAfterEnd;
+    if (all_ended() && (logs_.idle() || ++looks_after_end_ > looks_max)) break;
     if (std::optional<std::string> why = plane_.failed(); why && !told_disk) {
       say("the plane cannot go on: " + *why);
       told_disk = true;
       stops_ = 2;
     }
-    if (interrupts_.count() > stops_) stop_jobs();
+    if (asked() > stops_) stop_jobs();
     if (stops_ >= 2) break;
-    interrupts_.sleep(kScreenLooksEvery);
+    interrupts_.sleep(is_behind ? Duration{0} : kScreenLooksEvery);
   }
   show();
   live_.release();
@@ -147,19 +150,35 @@ Plane::Leave RunSession::leave() const {
   return stops_ >= 2 ? Plane::Leave::kKilled : Plane::Leave::kStopped;
 }
 
-void RunSession::look(Job& job) {
-  const bool ended_before = job.ended;
+RunSession::PodsByOwner RunSession::list_pods() {
+  PodsByOwner pods;
+  Result<client::Reply> listed = client::list(plane_.client(), kube::kPods, "");
+  // The hub is asked in this very process: what it does not answer it has not got.
+  if (!listed.ok()) return pods;
+  for (const client::Object& pod : listed->items) {
+    pods[std::string(kube::controller_uid_of(*pod))].push_back(pod);
+  }
+  return pods;
+}
+
+bool RunSession::take_news(Job& job, PodsByOwner& pods) {
   Result<client::Object> object = client::get(plane_.client(), job.dialect->resource, job.ns, job.name);
-  Result<client::Reply> pods = client::list(plane_.client(), kube::kPods, job.ns);
-  if (pods.ok()) job.pods = pods->items;
-  std::string uid(kube::uid_of(*job.object));
-  std::erase_if(job.pods, [&](const client::Object& pod) { return kube::controller_uid_of(*pod) != uid; });
-  if (!object.ok()) {
+  std::vector<client::Object> own = std::move(pods[std::string(kube::uid_of(*job.object))]);
+  const bool is_same = object.ok() && *object == job.object && own == job.pods;
+  job.pods = std::move(own);
+  if (object.ok()) {
+    job.object = *object;
+  } else {
     // Deleted, by the user's Ctrl-C or a time to live: over once its pods are gone.
     job.ended = job.pods.empty();
-  } else {
-    job.object = *object;
   }
+  job.is_there = object.ok();
+  return !is_same;
+}
+
+void RunSession::look(Job& job, PodsByOwner& pods) {
+  const bool ended_before = job.ended;
+  const bool is_new = take_news(job, pods);
   std::vector<const json::object*> views;
   std::vector<std::string> uids;
   for (const client::Object& pod : job.pods) {
@@ -167,6 +186,16 @@ void RunSession::look(Job& job) {
     views.push_back(pod.get());
     uids.emplace_back(kube::uid_of(*pod));
   }
+  const bool is_slow_look = looks_ % kSlowLooks == 0;
+  // Of what is as it was, only usage and a grace that runs down can be told anew.
+  if (is_new || (console_.terminal && is_slow_look)) view_anew(job, views, uids);
+  if (job.is_there) job.ended = job.view.phase == model::Phase::kFinished;
+  if (job.ended && !ended_before && !command_.quiet) hear_unseen_pods(job);
+  if (is_slow_look || job.ended) look_for_progress(job);
+}
+
+void RunSession::view_anew(Job& job, const std::vector<const json::object*>& views,
+                           const std::vector<std::string>& uids) {
   std::optional<Progress> progress = job.view.progress;
   JobView view =
       view_of(*job.dialect, command_.plane.settings, *job.object, views,
@@ -178,9 +207,6 @@ void RunSession::look(Job& job) {
       news_.push_back(std::move(line));
   }
   job.view = std::move(view);
-  if (object.ok()) job.ended = job.view.phase == model::Phase::kFinished;
-  if (job.ended && !ended_before && !command_.quiet) hear_unseen_pods(job);
-  if (looks_ % kSlowLooks == 0 || job.ended) look_for_progress(job);
 }
 
 // A pod may come, end and go between two looks; its logs stay.
@@ -210,18 +236,24 @@ void RunSession::look_for_progress(Job& job) {
 void RunSession::show() {
   if (!console_.terminal) {
     console_.out << scrolled_;
-    scrolled_.clear();
-    console_.out.flush();
-    return;
+  } else {
+    std::vector<const JobView*> views;
+    for (const Job& job : jobs_) views.push_back(&job.view);
+    console_.out << live_.update(scrolled_, block_of(views, screen(), wall_clock()));
   }
-  std::vector<std::string> block;
-  for (const Job& job : jobs_) {
-    std::vector<std::string> lines = block_of(job.view, screen(), wall_clock());
-    block.insert(block.end(), lines.begin(), lines.end());
-  }
-  console_.out << live_.update(scrolled_, block);
   scrolled_.clear();
   console_.out.flush();
+  mend_output();
+}
+
+void RunSession::mend_output() {
+  if (console_.out || reader_left_) return;
+  if (interrupts_.reader_left()) {
+    reader_left_ = true;
+    console_.err << "nobody reads what is printed here any more\n" << std::flush;
+  } else {
+    console_.out.clear();  // a full disk may have room again
+  }
 }
 
 void RunSession::say(const std::string& line) { scrolled_ += line + "\n"; }
@@ -229,7 +261,7 @@ void RunSession::say(const std::string& line) { scrolled_ += line + "\n"; }
 std::string RunSession::prefix_of(const Job& job) const { return jobs_.size() > 1 ? job.name + "/" : ""; }
 
 void RunSession::stop_jobs() {
-  stops_ = interrupts_.count();
+  stops_ = asked();
   if (stops_ >= 2) return;
   say("stopping; once more kills what still runs");
   for (const Job& job : jobs_) {
@@ -260,7 +292,7 @@ Screen RunSession::screen() const {
   winsize size = {};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     screen.columns = size.ws_col;
-    screen.rows = size.ws_row;
+    if (size.ws_row > 0) screen.rows = size.ws_row;
   }
   return screen;
 }

@@ -42,19 +42,31 @@ class RunSession {
     std::vector<client::Object> pods;
     JobView view;
     bool ended = false;
+    bool is_there = true;  // the API still has it
     // Folders that replicas may write event files to.
     std::map<std::filesystem::path, EventFolder> events;
   };
 
   Result<Done> create_other(const Object& document);
   Result<Done> ensure_namespace(const std::string& ns);
-  void look(Job& job);
+  // The pods of all jobs, by the uid of the job.
+  using PodsByOwner = std::map<std::string, std::vector<client::Object>, std::less<>>;
+  PodsByOwner list_pods();
+  // False: as it was at the last look.
+  bool take_news(Job& job, PodsByOwner& pods);
+  void look(Job& job, PodsByOwner& pods);
+  void view_anew(Job& job, const std::vector<const json::object*>& views,
+                 const std::vector<std::string>& uids);
   void hear_unseen_pods(const Job& job);
   void look_for_progress(Job& job);
   void show();
+  // What to do about output that could not be written.
+  void mend_output();
   void say(const std::string& line);
   // "" with a single job, else "job/".
   std::string prefix_of(const Job& job) const;
+  // How often the user asked to stop: to read no more is to ask once.
+  int asked() const { return interrupts_.count() + (reader_left_ ? 1 : 0); }
   void stop_jobs();
   bool all_ended() const;
   int exit_status() const;
@@ -74,7 +86,8 @@ class RunSession {
   std::vector<std::string> news_;  // what changed, to be said after what replicas had printed
   size_t name_width_ = 0;
   std::map<std::string, size_t> positions_;  // of replicas, for their colours
-  int stops_ = 0;                            // how often the user asked
+  int stops_ = 0;                            // how often the user asked, as far as that was heeded
+  bool reader_left_ = false;
   int64_t looks_ = 0;
   int looks_after_end_ = 0;
 };

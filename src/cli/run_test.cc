@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
+#include <streambuf>
 
 #include "cli/convert.h"
 #include "cli/explain.h"
@@ -80,6 +82,51 @@ TEST(Run, NoJobInTheInputIsAFault) {
     Ran ran = run_on(command, "apiVersion: v1\nkind: Pod\n");
     EXPECT_EQ(ran.status, kInputAtFault);
     EXPECT_EQ(ran.err, "there is no training job in the input\n");
+  }
+}
+
+constexpr std::string_view kOneWorker = R"(
+spec:
+  tfReplicaSpecs:
+    Worker:
+      replicas: {}
+      template: {{spec: {{containers: [{{name: tensorflow, image: i}}]}}}}
+)";
+
+TEST(Run, OfThousandsOfProblemsSomeAreToldAndTheOthersCounted) {
+  std::string job = "apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata:\n  name: a\n  labels:\n";
+  for (int i = 0; i < 5'000; ++i) job += fmt::format("    k{}: not a label\n", i);
+  Ran ran = run_on(Validate{{"-"}, {}}, job + fmt::format(kOneWorker, 1));
+  EXPECT_EQ(ran.status, kInputAtFault);
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), int64_t{kProblemsPrintedMax} + 1);
+  EXPECT_THAT(ran.err, HasSubstr("<stdin>:6: metadata.labels.k0: Invalid value"));
+  EXPECT_TRUE(ran.err.ends_with("<stdin>:1: and 4000 more problems\n")) << ran.err.substr(ran.err.size() - 80);
+}
+
+// Counts what it is given, and how much of it comes at once.
+class Measure final : public std::streambuf {
+ public:
+  std::streamsize total = 0;
+  std::streamsize largest = 0;
+
+ protected:
+  std::streamsize xsputn(const char*, std::streamsize size) override {
+    total += size;
+    largest = std::max(largest, size);
+    return size;
+  }
+  int_type overflow(int_type c) override { return c; }
+};
+
+TEST(Run, ObjectsAreExplainedOneByOne) {
+  std::string job = "apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: a, namespace: lab}\n";
+  for (OutputForm form : {OutputForm::kYaml, OutputForm::kJson}) {
+    std::istringstream in(job + fmt::format(kOneWorker, 200));
+    Measure measure;
+    std::ostream out(&measure);
+    std::ostringstream err;
+    EXPECT_EQ(run(Explain{{"-"}, form, Time{0}, {}}, Console{in, out, err, false}), kFine);
+    EXPECT_LT(measure.largest * 100, measure.total);
   }
 }
 

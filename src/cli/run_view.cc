@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/output_table.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "kube/pod.h"
@@ -208,15 +209,18 @@ std::string headline(const JobView& view, const Screen& screen, Time now) {
   if (view.started) line += "  " + format_duration(view.finished.value_or(now) - *view.started);
   if (std::string again = restarts_text(view); !again.empty()) line += "  " + again;
   if (view.progress)
-    line +=
-        fmt::format("  step {}  {} {:.4g}", view.progress->step, view.progress->name, view.progress->value);
-  if (!view.why.empty()) line += "  " + view.why;
+    line += fmt::format("  step {}  {} {:.4g}", view.progress->step, on_one_line(view.progress->name),
+                        view.progress->value);
+  if (!view.why.empty()) line += "  " + on_one_line(view.why);
   return line;
 }
 
 // Cuts a line that holds no escape sequences.
 std::string fitted(std::string line, int columns) {
-  if (static_cast<int>(line.size()) > columns) line.resize(static_cast<size_t>(std::max(columns, 0)));
+  size_t cut = static_cast<size_t>(std::max(columns, 0));
+  if (line.size() <= cut) return line;
+  while (cut > 0 && (static_cast<unsigned char>(line[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
+  line.resize(cut);
   return line;
 }
 
@@ -226,13 +230,66 @@ std::string row_line(const ReplicaRow& row, size_t name_width, const Screen& scr
   std::string memory = row.memory_bytes ? shown_memory(*row.memory_bytes) : "";
   std::string restarts = row.restarts > 0 ? fmt::format("{}x", row.restarts) : "";
   std::string line = fmt::format("  {:<{}}  {:<12} {:>4} {:>8} {:>6} {:>7}  {}", row.name, name_width,
-                                 row.state, restarts, age, cpu, memory, row.detail);
+                                 row.state, restarts, age, cpu, memory, on_one_line(row.detail));
   line = fitted(line, screen.columns - 1);
   while (line.ends_with(' ')) line.pop_back();
   size_t at = 4 + name_width;
   if (!screen.color || line.size() < at + row.state.size()) return line;
   return line.substr(0, at) + painted(line.substr(at, row.state.size()), color_of(row.state), true) +
          line.substr(at + row.state.size());
+}
+
+// "  and 3 running 1 waiting".
+std::string counted(const std::map<std::string, int>& others, const Screen& screen) {
+  std::string rest = "  and";
+  for (const auto& [state, count] : others) rest += fmt::format(" {} {}", count, state);
+  return fitted(rest, screen.columns - 1);
+}
+
+// One job in so many lines, two at least.
+std::vector<std::string> job_block(const JobView& view, size_t lines_max, const Screen& screen, Time now) {
+  std::vector<std::string> lines{headline(view, screen, now)};
+  size_t width = 0;
+  for (const ReplicaRow& row : view.replicas) width = std::max(width, row.name.size());
+  const size_t room = lines_max - 1;
+  if (view.replicas.size() <= room) {
+    for (const ReplicaRow& row : view.replicas) lines.push_back(row_line(row, width, screen, now));
+    return lines;
+  }
+  // What needs attention comes first: everything that neither runs nor has succeeded.
+  std::vector<const ReplicaRow*> rows;
+  for (const ReplicaRow& row : view.replicas) rows.push_back(&row);
+  std::stable_partition(rows.begin(), rows.end(), [](const ReplicaRow* row) {
+    return row->state != "running" && row->state != "succeeded";
+  });
+  std::map<std::string, int> others;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i + 1 < room) {
+      lines.push_back(row_line(*rows[i], width, screen, now));
+    } else {
+      ++others[rows[i]->state];
+    }
+  }
+  lines.push_back(counted(others, screen));
+  return lines;
+}
+
+// More jobs than there is room for their replicas: those that have not ended come first.
+std::vector<std::string> headlines(std::vector<const JobView*> views, size_t lines_max, const Screen& screen,
+                                   Time now) {
+  std::stable_partition(views.begin(), views.end(),
+                        [](const JobView* view) { return view->phase != model::Phase::kFinished; });
+  std::vector<std::string> lines;
+  std::map<std::string, int> others;
+  for (const JobView* view : views) {
+    if (views.size() <= lines_max || lines.size() + 1 < lines_max) {
+      lines.push_back(headline(*view, screen, now));
+    } else {
+      ++others[std::string(word_of(*view))];
+    }
+  }
+  if (!others.empty()) lines.push_back(counted(others, screen));
+  return lines;
 }
 
 }  // namespace
@@ -279,32 +336,15 @@ JobView view_of(const dialect::Dialect& dialect, const dialect::Settings& settin
   return view;
 }
 
-std::vector<std::string> block_of(const JobView& view, const Screen& screen, Time now) {
-  std::vector<std::string> lines{headline(view, screen, now)};
-  size_t width = 0;
-  for (const ReplicaRow& row : view.replicas) width = std::max(width, row.name.size());
-  size_t room = static_cast<size_t>(std::max(screen.rows / 2 - 1, 1));
-  if (view.replicas.size() <= room) {
-    for (const ReplicaRow& row : view.replicas) lines.push_back(row_line(row, width, screen, now));
-    return lines;
+std::vector<std::string> block_of(const std::vector<const JobView*>& views, const Screen& screen, Time now) {
+  const size_t room = static_cast<size_t>(std::max(screen.rows / 2, 2));
+  const size_t each = room / std::max<size_t>(views.size(), 1);
+  if (each < 2) return headlines(views, room, screen, now);
+  std::vector<std::string> lines;
+  for (const JobView* view : views) {
+    std::vector<std::string> block = job_block(*view, each, screen, now);
+    lines.insert(lines.end(), block.begin(), block.end());
   }
-  // What needs attention comes first: everything that neither runs nor has succeeded.
-  std::vector<const ReplicaRow*> rows;
-  for (const ReplicaRow& row : view.replicas) rows.push_back(&row);
-  std::stable_partition(rows.begin(), rows.end(), [](const ReplicaRow* row) {
-    return row->state != "running" && row->state != "succeeded";
-  });
-  std::map<std::string, int> others;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (i + 1 < room) {
-      lines.push_back(row_line(*rows[i], width, screen, now));
-    } else {
-      ++others[rows[i]->state];
-    }
-  }
-  std::string rest = "  and";
-  for (const auto& [state, count] : others) rest += fmt::format(" {} {}", count, state);
-  lines.push_back(fitted(rest, screen.columns - 1));
   return lines;
 }
 
@@ -332,12 +372,13 @@ std::vector<std::string> changes_between(const JobView& before, const JobView& a
 }
 
 void keep_ends(const JobView& before, JobView& after) {
+  std::map<std::string_view, const ReplicaRow*> ended;
+  for (const ReplicaRow& row : before.replicas) {
+    if (row.state == "succeeded" || row.state.starts_with("failed")) ended[row.name] = &row;
+  }
   for (ReplicaRow& row : after.replicas) {
-    if (row.state != "stopped") continue;
-    auto known = std::find_if(before.replicas.begin(), before.replicas.end(),
-                              [&](const ReplicaRow& one) { return one.name == row.name; });
-    if (known == before.replicas.end()) continue;
-    if (known->state == "succeeded" || known->state.starts_with("failed")) row = *known;
+    auto known = row.state == "stopped" ? ended.find(row.name) : ended.end();
+    if (known != ended.end()) row = *known->second;
   }
 }
 

@@ -70,9 +70,9 @@ struct Screen {
   bool color = false;
 };
 
-// The block at the bottom of a terminal, at most half of it high: replicas that do not fit
-// are counted.
-std::vector<std::string> block_of(const JobView& view, const Screen& screen, Time now);
+// The block at the bottom of a terminal, at most half of it high (but for two lines, which the
+// lowest terminal has): jobs and replicas that do not fit are counted.
+std::vector<std::string> block_of(const std::vector<const JobView*>& views, const Screen& screen, Time now);
 
 // What to say on a pipe: one line per change between two views. `whose` goes before the names
 // of replicas.

@@ -80,11 +80,33 @@ TEST(RunView, AGraceThatRunsIsShown) {
 TEST(RunView, ABlockIsAlignedAndFits) {
   JobView seen = view(mnist_job(), {pod(0, kRunningStatus), pod(1, R"({"phase":"Pending"})")});
   seen.progress = Progress{40, "loss", 0.125};
-  std::vector<std::string> lines = block_of(seen, {80, 24, false}, kViewedAt);
+  std::vector<std::string> lines = block_of({&seen}, {80, 24, false}, kViewedAt);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0], "TFJob mnist  starting  60s  step 40  loss 0.125");
   EXPECT_EQ(lines[1], "  worker-0  running        1x      25s   1.50   300Mi");
   EXPECT_EQ(lines[2], "  worker-1  starting               30s");
+}
+
+TEST(RunView, AnyNumberOfJobsFitsOnAnyTerminal) {
+  JobView seen = view(mnist_job(), {pod(0, kRunningStatus), pod(1, kRunningStatus)});
+  seen.why = "two\nlines";
+  JobView ended = seen;
+  ended.phase = model::Phase::kFinished;
+  ended.result = model::ResultKind::kSucceeded;
+  for (size_t jobs : {1, 2, 3, 300}) {
+    std::vector<const JobView*> views(jobs, &seen);
+    for (Screen screen : {Screen{80, 24}, {20, 5}, {1, 3}, {80, 1000}}) {
+      std::vector<std::string> lines = block_of(views, screen, kViewedAt);
+      EXPECT_LE(lines.size(), static_cast<size_t>(std::max(screen.rows / 2, 2))) << jobs;
+      for (const std::string& line : lines) EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    }
+  }
+  std::vector<const JobView*> views(300, &ended);
+  views.back() = &seen;
+  std::vector<std::string> lines = block_of(views, {80, 8, false}, kViewedAt);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "TFJob mnist  starting  60s  two lines");
+  EXPECT_EQ(lines[3], "  and 297 succeeded");
 }
 
 TEST(RunView, WhatDoesNotFitIsCounted) {
@@ -96,7 +118,7 @@ TEST(RunView, WhatDoesNotFitIsCounted) {
     row.state = i == 70 ? "failed 1" : "running";
     seen.replicas.push_back(row);
   }
-  std::vector<std::string> lines = block_of(seen, {80, 10, false}, kViewedAt);
+  std::vector<std::string> lines = block_of({&seen}, {80, 10, false}, kViewedAt);
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[1], "  worker-70  failed 1");
   EXPECT_EQ(lines[4], "  and 97 running");

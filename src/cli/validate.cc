@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "cli/dialects.h"
 #include "cli/lower.h"
@@ -38,10 +38,16 @@ std::string place_in_list(const Object& object) {
 
 std::vector<std::string> located(const Object& object, const std::vector<dialect::Problem>& problems) {
   std::vector<std::string> lines;
-  for (const dialect::Problem& problem : problems) {
-    std::string line = fmt::format("{}: {}{}", object.place_of(problem.path), place_in_list(object),
-                                   dialect::to_string(problem));
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  std::set<std::string> told;
+  for (size_t i = 0; i < problems.size(); ++i) {
+    if (lines.size() == kProblemsPrintedMax) {
+      lines.push_back(fmt::format("{}: {}and {} more problems", object.place_of(""), place_in_list(object),
+                                  problems.size() - i));
+      break;
+    }
+    std::string line = fmt::format("{}: {}{}", object.place_of(problems[i].path), place_in_list(object),
+                                   dialect::to_string(problems[i]));
+    if (told.insert(line).second) lines.push_back(std::move(line));
   }
   return lines;
 }

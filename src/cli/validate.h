@@ -14,6 +14,9 @@ namespace trainyard::cli {
 // The exit status.
 int validate(const Validate& command, const Console& console);
 
+// More of one job than anybody reads: the others are counted.
+inline constexpr size_t kProblemsPrintedMax = 1'000;
+
 // The problems of one job as lines: "file.yaml:9: spec.x: Invalid value: -1: must be ...".
 std::vector<std::string> located(const Object& object, const std::vector<dialect::Problem>& problems);
 

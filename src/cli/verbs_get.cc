@@ -17,17 +17,17 @@
 namespace trainyard::cli {
 namespace {
 
-using Pods = std::map<const dialect::Dialect*, std::vector<client::Object>>;
+// By the uid of the job.
+using PodsByJob = std::map<std::string, std::vector<client::Object>, std::less<>>;
 
 ListLook look_of(const GetJobs& verb, const Cluster& cluster) {
   return {cluster.everywhere, verb.form == ListForm::kWide};
 }
 
+// `pods` are those of the job.
 Cells row_for(const FoundJob& job, const std::vector<client::Object>& pods, const ListLook& look, Time now) {
   std::vector<const json::object*> own;
-  for (const client::Object& pod : pods) {
-    if (kube::controller_uid_of(*pod) == kube::uid_of(*job.object)) own.push_back(pod.get());
-  }
+  for (const client::Object& pod : pods) own.push_back(pod.get());
   return list_row(summary_of(*job.dialect, *job.object, own, now), look, now);
 }
 
@@ -45,15 +45,18 @@ Result<std::vector<FoundJob>> chosen_jobs(const WhatToGet& what, const kube::Lab
 
 Result<std::vector<Cells>> rows_of(const std::vector<FoundJob>& jobs, const ListLook& look,
                                    const Cluster& cluster) {
-  Pods pods;
+  std::set<const dialect::Dialect*> listed;
+  PodsByJob pods;
   std::vector<Cells> rows{list_heading(look)};
   for (const FoundJob& job : jobs) {
-    if (!pods.contains(job.dialect)) {
-      Result<std::vector<client::Object>> listed = pods_of_kind(cluster, *job.dialect);
-      if (!listed.ok()) return listed.error();
-      pods[job.dialect] = *listed;
+    if (listed.insert(job.dialect).second) {
+      Result<std::vector<client::Object>> of_kind = pods_of_kind(cluster, *job.dialect);
+      if (!of_kind.ok()) return of_kind.error();
+      for (const client::Object& pod : *of_kind) {
+        pods[std::string(kube::controller_uid_of(*pod))].push_back(pod);
+      }
     }
-    rows.push_back(row_for(job, pods[job.dialect], look, cluster.clock()));
+    rows.push_back(row_for(job, pods[std::string(kube::uid_of(*job.object))], look, cluster.clock()));
   }
   return rows;
 }

@@ -48,6 +48,20 @@ TEST(Binary, ThereIsNoColourInAPipe) {
   EXPECT_EQ(run_shell(kBinary + " explain " + kExamples + "/tfjob.yaml").out.find('\x1b'), std::string::npos);
 }
 
+TEST(Binary, WhatCannotBePrintedIsAFault) {
+  Ran ran = run_shell(kBinary + " explain " + kExamples + "/tfjob.yaml 2>&1 >/dev/full");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.out, "not all that was to be printed could be written\n");
+}
+
+TEST(Binary, NoFileTakesThePlaceOfAStreamThatWasClosed) {
+  const std::string folder = testing::TempDir() + "closed-streams";
+  Ran ran = run_shell("rm -rf " + folder + "; " + kBinary + " up --detach --runtime process --data-dir " +
+                      folder + " <&- >&- 2>&-; cat " + folder + "/lock; " + kBinary + " down --data-dir " +
+                      folder + " >/dev/null; rm -rf " + folder);
+  EXPECT_EQ(ran.out.find_first_not_of("0123456789"), ran.out.size() - 1) << ran.out;
+}
+
 TEST(Binary, VersionIsThatOfTheProject) {
   EXPECT_EQ(run_shell(kBinary + " version").out, "trainyard 0.1.0\n");
 }

@@ -111,6 +111,19 @@ class RunCases:
         self.assertIn("TFJob long was stopped by you after", out)
         self.wait_until("no replica left", lambda: not processes_with(marker), 20)
 
+    def test_when_nobody_reads_any_more_it_stops_its_replicas(self):
+        marker = f"TRAINYARD_E2E_MARK={self.id()}-{os.getpid()}"
+        name, value = marker.split("=")
+        job = tfjob("unread", {"Worker": shell_role(1, "while :; do echo more; sleep 0.1; done", container={
+            "env": [{"name": name, "value": value}]})})
+        process = self.start("run", "--runtime", self.runtime, self.manifest(job))
+        self.wait_until("a replica", lambda: processes_with(marker))
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertIn("nobody reads what is printed here any more", process.stderr.read())
+        self.wait_until("no replica left", lambda: not processes_with(marker), 20)
+
     def test_a_parameter_server_is_stopped_when_the_job_is_decided(self):
         status, out, err = self.run_job(tfjob("ps", {
             "PS": shell_role(1, "trap 'exit 0' TERM; while :; do sleep 0.1; done"),

@@ -37,9 +37,12 @@ std::string to_string(const Problem& problem) {
 
 std::string join(const std::vector<Problem>& problems) {
   std::string all;
-  for (const Problem& problem : problems) {
+  for (size_t i = 0; i < problems.size() && i < kProblemsJoinedMax; ++i) {
     if (!all.empty()) all += "; ";
-    all += to_string(problem);
+    all += to_string(problems[i]);
+  }
+  if (problems.size() > kProblemsJoinedMax) {
+    all += fmt::format("; and {} more", problems.size() - kProblemsJoinedMax);
   }
   return all;
 }

@@ -3,6 +3,7 @@
 // them; nothing stops at the first.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ struct Problem {
 // "spec.tfReplicaSpecs[Worker].replicas: Invalid value: -1: must be greater than or equal to 0",
 // in the form that kubectl users know.
 std::string to_string(const Problem& problem);
+
+// More than fit into a message or a status: beyond, they are counted.
+inline constexpr size_t kProblemsJoinedMax = 100;
 std::string join(const std::vector<Problem>& problems);
 
 }  // namespace trainyard::dialect

@@ -38,6 +38,16 @@ TEST(Reader, WritesDownEveryProblemWithItsPath) {
                                 "a.w: Unsupported value: \"blue\": supported values: \"red\", \"green\""));
 }
 
+TEST(Reader, OfManyProblemsAMessageTellsSomeAndCountsTheOthers) {
+  std::vector<Problem> problems(3, {"a", ProblemKind::kRequired, "", "must be specified"});
+  EXPECT_EQ(join({problems[0], problems[1]}),
+            "a: Required value: must be specified; a: Required value: must be specified");
+  problems.resize(100'000, problems[0]);
+  std::string text = join(problems);
+  EXPECT_LT(text.size(), 5'000u);
+  EXPECT_TRUE(text.ends_with("; and 99900 more"));
+}
+
 TEST(Reader, ALongValueIsCutBetweenCharacters) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "é";

@@ -48,6 +48,16 @@ TEST(Lower, RolesStandInOrderWhateverTheirSpelling) {
   EXPECT_EQ(lowered("{tfReplicaSpecs: {MASTER: {}, Worker: {}}}").roles[0].name, "master");
 }
 
+TEST(Lower, TheNameOfARoleThatThereIsNotIsCutInEveryPathBelowIt) {
+  json::object job = manifest("{tfReplicaSpecs: {}}");
+  json::object role = from_json(
+      R"({"template":{"spec":{"containers":[{"name":"tensorflow","image":"i","env":[{},{},{}]}]}}})");
+  job["spec"].as_object()["tfReplicaSpecs"].as_object()[std::string(100'000, 'r')] = std::move(role);
+  std::vector<std::string> said = problems_of(job);
+  EXPECT_GE(said.size(), 4u);
+  for (const std::string& one : said) EXPECT_LT(one.size(), 1'000u);
+}
+
 TEST(Lower, PolicyFieldsAreReadWhereverTheyStand) {
   for (std::string_view text :
        {"{runPolicy: {cleanPodPolicy: All, ttlSecondsAfterFinished: 5, activeDeadlineSeconds: 6, "

@@ -54,7 +54,8 @@ Roles find_in_map(const Reader& spec) {
   Reader map = spec.child("tfReplicaSpecs");
   for (const auto& member : map.object()) {
     if (member.value().is_null()) continue;
-    std::string path = fmt::format("{}[{}]", map.path(), key_of(member));
+    // The name of a role that there is not may be of any length, and stands in every path below it.
+    std::string path = fmt::format("{}[{}]", map.path(), kube::shown(key_of(member)));
     Reader reader(member.value().if_object(), path, spec.problems());
     std::optional<TfRole> role = role_of(key_of(member));
     if (!role) {

@@ -119,9 +119,10 @@ class CycleFinder {
     marks_[at] = Mark::kOnTheWay;
     way_.push_back(at);
     const Task& task = spec_.tasks[at];
+    std::set<size_t> followed;  // a name may be given often
     for (size_t i = 0; i < task.depends_on.size(); ++i) {
       auto next = index_.find(task.depends_on[i]);
-      if (next == index_.end()) continue;
+      if (next == index_.end() || !followed.insert(next->second).second) continue;
       if (marks_[next->second] == Mark::kNew)
         visit(next->second);
       else if (marks_[next->second] == Mark::kOnTheWay)

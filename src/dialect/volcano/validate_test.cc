@@ -226,6 +226,10 @@ TEST(Validate, Dependencies) {
        job(task("a", 1, depends("b")) + task("b", 1, depends("c")) + task("c", 1, depends("b"))),
        {"spec.tasks[2].dependsOn.name[0]: Invalid value: \"b\": tasks wait for one another in a circle: b -> "
         "c -> b"}},
+      {"a circle is told once, however often a task is named",
+       job(task("a", 1, depends("a, a, a"))),
+       {"spec.tasks[0].dependsOn.name[0]: Invalid value: \"a\": tasks wait for one another in a circle: a -> "
+        "a"}},
       {"a diamond is none",
        job(task("a", 1) + task("b", 1, depends("a")) + task("c", 1, depends("a")) +
            task("d", 1, depends("b, c"))),
