@@ -21,14 +21,15 @@ int number_in(int fd) {
 }
 
 // True once it is ours. A plane that was killed while it started a process leaves its lock to that one
-// until it has begun: a holder that is no more is waited for a little.
+// until it has begun: a holder that is no more is waited for a little, and so is one that has not written
+// down who it is (`trainyard status` looks, a plane begins).
 bool take_lock(int fd, int how) {
   constexpr int kPatienceMs = 5'000;
   constexpr int kPauseMs = 10;
   for (int waited = 0;; waited += kPauseMs) {
     if (::flock(fd, how | LOCK_NB) == 0) return true;
     int holder = number_in(fd);
-    bool is_gone = holder > 0 && ::kill(holder, 0) != 0 && errno == ESRCH;
+    bool is_gone = holder <= 0 || (::kill(holder, 0) != 0 && errno == ESRCH);
     if (!is_gone || waited >= kPatienceMs) return false;
     ::poll(nullptr, 0, kPauseMs);
   }

@@ -53,5 +53,16 @@ TEST_F(DataDirTest, AHolderThatIsNoMoreIsWaitedFor) {
   child.join();
 }
 
+TEST_F(DataDirTest, AHolderWithoutANameIsWaitedFor) {
+  Fd looks(::open(dir_.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::flock(looks.get(), LOCK_SH | LOCK_NB), 0);
+  std::thread leaves([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    looks.reset();
+  });
+  EXPECT_TRUE(claim(dir_).ok());
+  leaves.join();
+}
+
 }  // namespace
 }  // namespace trainyard::cli

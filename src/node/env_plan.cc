@@ -55,7 +55,9 @@ class EnvPlanner {
       : pod_(pod), container_(container), around_(around) {}
 
   Result<Env> run() {
-    for (auto& [name, value] : service_env(around_.services)) set(name, value);
+    for (auto& [name, value] : service_env(around_.services)) {
+      if (Result<Done> done = set(name, value); !done.ok()) return done.error();
+    }
     if (const json::array* sources = kube::array_at(container_, {"envFrom"})) {
       for (const json::value& entry : *sources) {
         Result<Done> done = entry.is_object() ? add_from(entry.get_object()) : Done{};
@@ -74,9 +76,15 @@ class EnvPlanner {
   }
 
  private:
-  void set(const std::string& name, std::string value) {
+  Result<Done> set(const std::string& name, std::string value) {
+    bytes_ += name.size() + value.size();
+    if (bytes_ > kEnvironmentMax) {
+      return bad_env(fmt::format("the environment is larger than {} bytes at {}", kEnvironmentMax,
+                                 kube::shown(name)));
+    }
     if (!values_.contains(name)) order_.push_back(name);
     values_[name] = std::move(value);
+    return Done{};
   }
 
   Result<Done> add_from(const json::object& source) {
@@ -87,7 +95,8 @@ class EnvPlanner {
       Result<std::map<std::string, std::string>> contents = read(*ref, is_secret);
       if (!contents.ok()) return contents.error();
       for (const auto& [key, value] : *contents) {
-        if (is_env_name(prefix + key)) set(prefix + key, value);
+        if (!is_env_name(prefix + key)) continue;
+        if (Result<Done> done = set(prefix + key, value); !done.ok()) return done;
       }
     }
     return Done{};
@@ -106,10 +115,7 @@ class EnvPlanner {
   Result<Done> add(const json::object& entry) {
     std::string name(text_at(entry, {"name"}));
     const json::object* from = kube::object_at(entry, {"valueFrom"});
-    if (from == nullptr) {
-      set(name, expand(text_at(entry, {"value"}), values_));
-      return Done{};
-    }
+    if (from == nullptr) return set(name, expand(text_at(entry, {"value"}), values_));
     if (const json::object* ref = kube::object_at(*from, {"fieldRef"})) {
       return put(name, field_of(pod_, around_, text_at(*ref, {"fieldPath"})));
     }
@@ -125,8 +131,7 @@ class EnvPlanner {
 
   Result<Done> put(const std::string& name, const Result<std::string>& value) {
     if (!value.ok()) return value.error();
-    set(name, *value);
-    return Done{};
+    return set(name, *value);
   }
 
   Result<Done> add_key(const std::string& name, const json::object& ref, bool is_secret) {
@@ -134,10 +139,7 @@ class EnvPlanner {
     if (!contents.ok()) return contents.error();
     std::string key(text_at(ref, {"key"}));
     auto found = contents->find(key);
-    if (found != contents->end()) {
-      set(name, found->second);
-      return Done{};
-    }
+    if (found != contents->end()) return set(name, found->second);
     if (kube::bool_at(ref, {"optional"}).value_or(false)) return Done{};
     return bad_env(fmt::format("couldn't find key {} in {} {}/{}", key, is_secret ? "Secret" : "ConfigMap",
                                kube::namespace_of(pod_), text_at(ref, {"name"})));
@@ -148,6 +150,7 @@ class EnvPlanner {
   const Around& around_;
   std::vector<std::string> order_;
   std::map<std::string, std::string> values_;
+  size_t bytes_ = 0;  // of all that was set
 };
 
 const json::object* container_named(const json::object& pod, std::string_view name) {
@@ -165,7 +168,7 @@ const json::object* container_named(const json::object& pod, std::string_view na
 
 std::string expand(std::string_view text, const std::map<std::string, std::string>& values) {
   std::string out;
-  for (size_t at = 0; at < text.size(); ++at) {
+  for (size_t at = 0; at < text.size() && out.size() <= std::max(kProgramTextMax, text.size()); ++at) {
     if (text[at] != '$' || at + 1 == text.size()) {
       out += text[at];
       continue;

@@ -2,6 +2,7 @@
 // process is given. Pure; what is read elsewhere (configMaps, secrets) is passed in.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,7 +31,13 @@ struct Around {
   int64_t node_memory_bytes = 0;
 };
 
-// $(NAME) becomes its value, $$ a dollar; what is not known stays as it is.
+// What Linux takes: no text that is longer is handed to a program, and no environment that is larger.
+inline constexpr size_t kProgramTextMax = 128 << 10;
+inline constexpr size_t kEnvironmentMax = 8 << 20;
+
+// $(NAME) becomes its value, $$ a dollar; what is not known stays as it is. A text that grows beyond
+// kProgramTextMax goes on no further than the value that made it so: no program can be given it, and
+// values that name one another twice would double without end.
 std::string expand(std::string_view text, const std::map<std::string, std::string>& values);
 
 // metadata.name, metadata.labels['x'], status.podIP, ...; kInvalid for a path there is none of.
@@ -42,7 +49,8 @@ Result<std::string> resource_field_of(const json::object& pod, const json::objec
 Env service_env(const std::vector<Object>& services);
 
 // Everything the container sees, each name once. The error is what a pod shows as
-// CreateContainerConfigError: secret "x" not found; couldn't find key y in Secret ns/x.
+// CreateContainerConfigError: secret "x" not found; couldn't find key y in Secret ns/x; or that it is
+// larger than kEnvironmentMax.
 Result<Env> plan_env(const json::object& pod, const json::object& container, const Around& around);
 
 // A value of a secret in clear; of a configMap from data or binaryData. Null pointers are not found.

@@ -135,6 +135,24 @@ TEST(PlanEnv, CollectsFromEverywhere) {
   for (const Case& each : cases) EXPECT_EQ(env_in_words(each.container, with), each.wanted) << each.container;
 }
 
+TEST(PlanEnv, ValuesThatDoubleOneAnotherEndWhereLinuxDoes) {
+  json::array env{json::object{{"name", "A0"}, {"value", "0123456789abcdef"}}};
+  for (int i = 1; i < 25; ++i) {
+    env.push_back(json::object{{"name", fmt::format("A{}", i)}, {"value", fmt::format("$(A{0})$(A{0})", i - 1)}});
+  }
+  json::object container{{"name", "c"}, {"env", env}};
+  Result<Env> some = plan_env({}, container, {});
+  ASSERT_FALSE(some.ok());
+  EXPECT_THAT(some.error().message, ::testing::HasSubstr("the environment is larger than 8388608 bytes"));
+
+  const std::map<std::string, std::string> values{{"X", std::string(100'000, 'x')}};
+  std::string many;
+  for (int i = 0; i < 1'000; ++i) many += "$(X)";
+  EXPECT_EQ(expand(many, values).size(), 200'000u);
+  // What is long by itself stays whole.
+  EXPECT_EQ(expand(std::string(300'000, 'y'), values).size(), 300'000u);
+}
+
 TEST(PlanEnv, ServicesWithAnAddressAreInjected) {
   Around with;
   with.services = {
