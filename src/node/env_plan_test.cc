@@ -1,5 +1,6 @@
 #include "node/env_plan.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kube/json.h"
@@ -137,7 +138,7 @@ TEST(PlanEnv, CollectsFromEverywhere) {
 
 TEST(PlanEnv, ValuesThatDoubleOneAnotherEndWhereLinuxDoes) {
   json::array env{json::object{{"name", "A0"}, {"value", "0123456789abcdef"}}};
-  for (int i = 1; i < 25; ++i) {
+  for (int i = 1; i < 50; ++i) {
     env.push_back(json::object{{"name", fmt::format("A{}", i)}, {"value", fmt::format("$(A{0})$(A{0})", i - 1)}});
   }
   json::object container{{"name", "c"}, {"env", env}};
