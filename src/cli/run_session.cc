@@ -51,7 +51,8 @@ RunSession::RunSession(Plane& plane, const RunJobs& command, const Console& cons
         scrolled_ += log_prefix(replica, position, name_width_, console_.bold);
         scrolled_ += text;
         scrolled_ += '\n';
-      }) {}
+      }),
+      disk_(logs_kept_.parent_path()) {}
 
 Result<Done> RunSession::ensure_namespace(const std::string& ns) {
   json::object body{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", json::object{{"name", ns}}}};
@@ -119,6 +120,9 @@ int RunSession::watch() {
     const bool is_behind = logs_.read();
     for (const std::string& line : news_) say(line);
     news_.clear();
+    if (looks_ % kSlowLooks == 0) {
+      if (std::optional<std::string> told = disk_.look()) tell_of_disk(*told);
+    }
     show();
     ++looks_;
     // A replica that the job leaves running would be followed for ever.
@@ -254,6 +258,12 @@ void RunSession::mend_output() {
   } else {
     console_.out.clear();  // a full disk may have room again
   }
+}
+
+// What is printed may be on that disk.
+void RunSession::tell_of_disk(const std::string& news) {
+  if (console_.terminal) return say(news);
+  console_.err << news << "\n" << std::flush;
 }
 
 void RunSession::say(const std::string& line) { scrolled_ += line + "\n"; }

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/disk_room.h"
 #include "cli/interrupts.h"
 #include "cli/live_screen.h"
 #include "cli/manifest.h"
@@ -63,6 +64,7 @@ class RunSession {
   // What to do about output that could not be written.
   void mend_output();
   void say(const std::string& line);
+  void tell_of_disk(const std::string& news);
   // "" with a single job, else "job/".
   std::string prefix_of(const Job& job) const;
   // How often the user asked to stop: to read no more is to ask once.
@@ -81,6 +83,7 @@ class RunSession {
   // State.
   std::vector<Job> jobs_;
   RunLogs logs_;
+  DiskRoom disk_;
   LiveScreen live_;
   std::string scrolled_;           // lines that wait to be shown
   std::vector<std::string> news_;  // what changed, to be said after what replicas had printed

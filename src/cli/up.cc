@@ -11,6 +11,7 @@
 
 #include "cli/complain.h"
 #include "cli/data_dir.h"
+#include "cli/disk_room.h"
 #include "cli/interrupts.h"
 #include "cli/plane.h"
 
@@ -48,10 +49,12 @@ int serve(const Up& command, const DataDir& dir, const std::function<void(const 
     return kInputAtFault;
   }
   ready(greeting(**plane, command, dir));
+  DiskRoom disk(dir.root);
   std::optional<std::string> failed;
   while (interrupts.count() == 0 && !failed) {
     interrupts.sleep(kWatchEvery);
     failed = (*plane)->failed();
+    if (std::optional<std::string> told = disk.look()) say(*told);
   }
   if (failed) say("the plane cannot go on: " + *failed);
   // A hang-up or a failed disk is no wish of the user's to stop training.
