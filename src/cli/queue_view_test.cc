@@ -26,7 +26,8 @@ status:
 )");
 }
 
-client::Object pod(int index, std::string_view node, std::string_view status, std::string_view meta = "") {
+client::Object queued_pod(int index, std::string_view node, std::string_view status,
+                          std::string_view meta = "") {
   return shared(fmt::format(R"(
 apiVersion: v1
 kind: Pod
@@ -53,21 +54,27 @@ TEST(QueueView, AGangIsWhatItsPodsDoNow) {
   const std::string told =
       "{phase: Pending, conditions: [{type: PodScheduled, status: \"False\", message: needs 2 x gpu}]}";
   for (const Row& row : {
-           Row{"runs", {pod(0, "n", "{phase: Running}"), pod(1, "n", "{phase: Running}")}, "Running", ""},
+           Row{"runs",
+               {queued_pod(0, "n", "{phase: Running}"), queued_pod(1, "n", "{phase: Running}")},
+               "Running",
+               ""},
            Row{"one has ended",
-               {pod(0, "n", "{phase: Succeeded}"), pod(1, "n", "{phase: Running}")},
+               {queued_pod(0, "n", "{phase: Succeeded}"), queued_pod(1, "n", "{phase: Running}")},
                "Running",
                ""},
            Row{"all have ended",
-               {pod(0, "n", "{phase: Succeeded}"), pod(1, "n", "{phase: Failed}")},
+               {queued_pod(0, "n", "{phase: Succeeded}"), queued_pod(1, "n", "{phase: Failed}")},
                "Done",
                ""},
            Row{"preempted, going",
-               {pod(0, "n", "{phase: Running}", leaving)},
+               {queued_pod(0, "n", "{phase: Running}", leaving)},
                "Waiting",
                "its former pods are still stopping"},
            Row{"preempted, gone", {}, "Waiting", "its pods are not there yet"},
-           Row{"preempted, made again", {pod(0, "", told), pod(1, "", "{}")}, "Waiting", "needs 2 x gpu"},
+           Row{"preempted, made again",
+               {queued_pod(0, "", told), queued_pod(1, "", "{}")},
+               "Waiting",
+               "needs 2 x gpu"},
        }) {
     QueueDocuments documents;
     documents.groups = {scheduled_group()};
@@ -84,7 +91,7 @@ TEST(QueueView, AGangIsWhatItsPodsDoNow) {
 TEST(QueueView, PodsOfAnotherNamespaceOrKindOfGroupAreOthers) {
   QueueDocuments documents;
   documents.groups = {scheduled_group()};
-  json::object other = *pod(0, "n", "{phase: Running}");
+  json::object other = *queued_pod(0, "n", "{phase: Running}");
   other["metadata"].as_object()["namespace"] = "elsewhere";
   documents.pods = {
       std::make_shared<const json::object>(other),

@@ -38,6 +38,7 @@ int send_to_socket(BIO* bio, const char* data, int size) {
 long control_socket(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
 
 void set_socket(BIO* bio, int socket) {
+  // A BIO has one word for its owner. NOLINTNEXTLINE(performance-no-int-to-ptr)
   BIO_set_data(bio, reinterpret_cast<void*>(static_cast<intptr_t>(socket)));
 }
 
