@@ -1,8 +1,5 @@
-// ClaimsSeen: what the scheduler has seen of claims, their volumes and classes: which nodes reach
-// them, and which pods must wait because of them. Value; pure.
-//
-// Where nobody makes volumes (a plane, whose claims are folders) claims are not waited for: they need
-// not be there, and only a bound volume that names its nodes counts.
+// ClaimsSeen: what the scheduler has seen of claims, volumes, storage classes and the room that drivers tell
+// of, and what follows from it (sched/volumes.h). Value; pure.
 #pragma once
 
 #include <map>
@@ -14,38 +11,19 @@
 #include "client/watcher.h"
 #include "control/sights.h"
 #include "sched/gangs_from.h"
+#include "sched/volumes.h"
 
 namespace trainyard::control {
 
-struct ClaimSight {
-  std::string key;  // "namespace/name"
-  std::string ns;
-  std::string name;
-  std::string uid;
-  std::string volume;  // "" while it has none
-  std::string phase;
-  std::string storage_class;
-  std::string selected_node;  // for which its volume is being made
-  bool is_bound() const { return !volume.empty() && phase == "Bound"; }
-  bool operator==(const ClaimSight&) const = default;
-};
-
-struct VolumeSight {
-  std::string name;
-  std::vector<sched::NodeTerm> terms;  // one of them holds; empty: reachable everywhere
-  bool operator==(const VolumeSight&) const = default;
-};
-
-struct ClassSight {
-  std::string name;
-  bool waits_for_consumer = false;     // its volumes are made when a pod has a node
-  bool provisions = true;              // false: somebody else has made them
-  std::vector<sched::NodeTerm> terms;  // allowedTopologies
-  bool operator==(const ClassSight&) const = default;
-};
-
 class ClaimsSeen {
  public:
+  using Choices = std::map<std::string, sched::ClaimChoice>;  // by claim
+  // A volume as it was when last seen.
+  struct Volume {
+    const sched::VolumeSeen* seen = nullptr;
+    int64_t version = 0;
+  };
+
   explicit ClaimsSeen(bool waits_for_claims);
 
   // What it follows, in the order of `stream` below.
@@ -55,32 +33,27 @@ class ClaimsSeen {
   bool take_in(int stream, const client::Output& output);
 
   void nodes_changed() { changed_ = true; }
-  // To be called after what was taken in and before what follows is asked.
-  void refresh(const std::map<std::string, Sights<sched::NodeSeen>::Sight, std::less<>>& nodes);
-  // As sched::Documents has them.
-  const std::map<std::string, std::vector<std::string>>& nodes() const { return nodes_; }
-  const std::optional<std::map<std::string, std::string>>& troubles() const { return troubles_; }
-
-  const ClaimSight* find(const std::string& key) const;  // null when there is none
-  // Whether its volume is made when a pod that mounts it has a node.
-  bool waits_for_consumer(const ClaimSight& claim) const;
+  // To be called after what was taken in and before what follows is asked. `choices`: what was decided
+  // and is not to be seen yet.
+  void refresh(const std::map<std::string, Sights<sched::NodeSeen>::Sight, std::less<>>& nodes,
+               Choices choices);
+  const sched::VolumesFound& found() const { return found_; }
+  const sched::ClaimSeen* find(const std::string& key) const;  // null when there is none
+  std::optional<Volume> find_volume(const std::string& name) const;
 
  private:
-  const ClassSight* class_of(const ClaimSight& claim) const;
-  std::string trouble_of(const ClaimSight& claim) const;
-  void find_nodes(const ClaimSight& claim, const std::vector<const sched::Node*>& nodes);
-
   bool waits_for_claims_;
-  Sights<ClaimSight> claims_;
-  Sights<VolumeSight> volumes_;
-  Sights<ClassSight> classes_;
+  Sights<sched::ClaimSeen> claims_;
+  Sights<sched::VolumeSeen> volumes_;
+  Sights<sched::ClassSeen> classes_;
+  Sights<sched::DriverSeen> drivers_;
+  Sights<sched::RoomSeen> rooms_;
   bool changed_ = true;
+  Choices choices_;
   // Of the last refresh.
-  std::map<std::string, const ClaimSight*> by_key_;
-  std::map<std::string, const VolumeSight*> volume_by_name_;  // those that name their nodes
-  std::map<std::string, const ClassSight*> class_by_name_;
-  std::map<std::string, std::vector<std::string>> nodes_;
-  std::optional<std::map<std::string, std::string>> troubles_;
+  std::map<std::string, const sched::ClaimSeen*> by_key_;
+  std::map<std::string, Volume> by_name_;
+  sched::VolumesFound found_;
 };
 
 }  // namespace trainyard::control

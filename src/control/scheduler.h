@@ -104,10 +104,10 @@ class Scheduler final : public Steps {
   bool leads(Time now) const;
   bool synced() const { return view_.synced(); }
   const SchedulerCounts& counts() const { return counts_; }
+  // How many things it keeps besides what is there to be seen.
+  size_t remembered() const;
 
  private:
-  class Fence;
-
   // A pod of the last pass that has to leave.
   struct Evict {
     PodName pod;
@@ -127,11 +127,15 @@ class Scheduler final : public Steps {
     json::object about;
     dialect::EventText text;
   };
+  struct Owed {
+    Time since;
+    bool seen = true;
+  };
   // What is remembered of a gang that waits.
   struct Wait {
-    sched::WaitCode code = sched::WaitCode::kResources;
-    Time since;  // of this code
-    std::optional<sched::WaitCode> told{};
+    uint64_t kind = 0;
+    Time since;  // of this kind
+    std::optional<uint64_t> told{};
     bool seen = true;
   };
 
@@ -145,7 +149,7 @@ class Scheduler final : public Steps {
   void settle_bindings(const Binder::Landed& landed, Time now);
   void drop_bindings();
   void tell_placed();
-  bool run_selects(Time now);
+  bool run_tellings(Time now);
   void settle_volumes(Time now);
   void place_anew(const std::vector<std::string>& uids);
   bool run_pass(Time now);
@@ -168,7 +172,7 @@ class Scheduler final : public Steps {
   // Fixed.
   SchedulerPorts ports_;
   SchedulerOptions options_;
-  std::unique_ptr<Fence> fence_;
+  std::unique_ptr<client::Client> fence_;  // lets writes through only while we lead
   // State; all of it can be lost.
   SchedulerView view_{options_.waits_for_claims};
   VolumeWaits volume_waits_;
@@ -188,7 +192,7 @@ class Scheduler final : public Steps {
   std::deque<Status> statuses_;
   std::deque<Tell> tells_;
   std::deque<Event> events_;
-  std::map<std::string, Time> owed_;   // by uid: since when a status is not what it should be
+  std::map<std::string, Owed> owed_;   // by uid: since when a status is not what it should be
   std::map<std::string, Wait> waits_;  // by gang
   Recorder recorder_;
   SchedulerCounts counts_;

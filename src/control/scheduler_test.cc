@@ -57,6 +57,53 @@ TEST(Scheduler, APodBehindAGateCostsNoPassUntilTheGateIsLifted) {
   EXPECT_EQ(yard.node_of("a"), "here");
 }
 
+std::string condition_of(SchedulerYard& yard, std::string_view group) {
+  std::vector<kube::Condition> all =
+      kube::decode_conditions(**yard.store.get(kube::kVolcanoPodGroups, "ns", group));
+  const kube::Condition* why = kube::find_condition(all, "Unschedulable");
+  return why == nullptr ? "" : why->message;
+}
+
+// A minute is for figures that change, not for another cause.
+TEST(Scheduler, AnotherKindOfWaitIsToldAtOnce) {
+  SchedulerYard yard;
+  yard.node("n1", "1");
+  yard.queue("night", json::object{{"state", "Closed"}});
+  yard.group("train", 2, "night");
+  for (int i = 0; i < 2; ++i) yard.pod(fmt::format("train-{}", i), "1", "train");
+  yard.settle();
+  EXPECT_EQ(
+      yard.told("train-0"),
+      "waits with the 2 pods of train that start together: queue night is closed: open it, or name another");
+  EXPECT_EQ(condition_of(yard, "train"),
+            "2/2 tasks in gang unschedulable: queue night is closed: open it, or name another");
+  yard.queue("night", json::object{{"state", "Open"}});
+  Time opened = yard.now;
+  yard.settle();
+  EXPECT_LE(yard.now, opened + seconds(2));
+  EXPECT_EQ(condition_of(yard, "train"), "2/2 tasks in gang unschedulable: needs 2 cpu; there are 1 in all");
+  EXPECT_EQ(yard.told("train-0"),
+            "waits with the 2 pods of train that start together: needs 2 cpu; there are 1 in all");
+}
+
+// Volcano 3205, 1947: what is remembered is bounded by what is there, however many jobs have been.
+TEST(Scheduler, WhatIsRememberedDoesNotGrowWithJobsThatWere) {
+  SchedulerYard yard;
+  yard.node("n1", "1000");
+  size_t most = 0;
+  for (int job = 0; job < 2'000; ++job) {
+    json::object pod = SchedulerYard::pod_object(fmt::format("p-{}", job), "1", "");
+    pod["metadata"].as_object()["labels"] = json::object{{"job-name", fmt::format("job-{}", job)}};
+    yard.add(pod);
+    yard.work();
+    yard.remove_pod(fmt::format("p-{}", job));
+    yard.now = yard.now + seconds(1);
+    yard.work();
+    most = std::max(most, yard.scheduler().remembered());
+  }
+  EXPECT_LT(most, 600u);
+}
+
 TEST(Scheduler, AGangStartsWholeOrWaitsWhole) {
   SchedulerYard yard;
   yard.node("n1", "4");
@@ -218,11 +265,7 @@ TEST(Scheduler, WhatALostLeadWantedIsNotDoneWhenItReturns) {
 TEST(Scheduler, AHigherQueueTakesWholeGangs) {
   SchedulerYard yard;
   yard.node("n1", "4");
-  json::object queue{{"apiVersion", "scheduling.volcano.sh/v1beta1"},
-                     {"kind", "Queue"},
-                     {"metadata", json::object{{"name", "urgent"}}},
-                     {"spec", json::object{{"priority", 10}}}};
-  ASSERT_TRUE(yard.store.create(kube::kVolcanoQueues, "", queue, yard.now).ok());
+  yard.queue("urgent", {}, json::object{{"priority", 10}});
   yard.gang("low", 3, "1");
   yard.settle();
   EXPECT_EQ(yard.bound("low"), 3);

@@ -125,6 +125,19 @@ class SchedulerYard {
                       {"spec", std::move(spec)}};
     ASSERT_TRUE(store.create(kube::kVolcanoPodGroups, "ns", made, now).ok());
   }
+  // A queue of Volcano, made or changed.
+  void queue(std::string_view name, json::object status, json::object spec = {}) {
+    json::object made{{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                      {"kind", "Queue"},
+                      {"metadata", json::object{{"name", kube::jview(name)}}},
+                      {"spec", std::move(spec)}};
+    if (!store.get(kube::kVolcanoQueues, "", name).ok()) {
+      ASSERT_TRUE(store.create(kube::kVolcanoQueues, "", made, now).ok());
+    }
+    json::object object = **store.get(kube::kVolcanoQueues, "", name);
+    object["status"] = std::move(status);
+    ASSERT_TRUE(store.update_status(kube::kVolcanoQueues, "", object, now).ok());
+  }
   // A group of so many pods, "<name>-<i>".
   void gang(std::string_view name, int pods, std::string_view cpu) {
     group(name, pods);

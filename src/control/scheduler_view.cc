@@ -20,6 +20,8 @@ enum SchedulerStream {
   kFirstClaims,  // as ClaimsSeen has them
 };
 
+constexpr int kShapesSpare = 256;  // that are kept though no pod has them
+
 constexpr kube::Resource kGroupResources[] = {kube::kVolcanoPodGroups, kube::kKubeBatchPodGroups,
                                               kube::kCoschedulingPodGroups, kube::kT9kPodGroups};
 constexpr kube::Resource kQueueResources[] = {kube::kVolcanoQueues, kube::kT9kQueues};
@@ -153,8 +155,21 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
   return news;
 }
 
+// Each job has pods of a shape of its own, by its name in their labels: without this a scheduler would grow
+// with every job that ever was.
+void SchedulerView::forget_old_shapes() {
+  std::vector<bool> used(static_cast<size_t>(shapes_.size()), false);
+  for (const auto& [uid, sight] : pods_.all()) used[static_cast<size_t>(sight.value.seen.shape)] = true;
+  auto live = std::count(used.begin(), used.end(), true);
+  if (shapes_.size() <= 2 * live + kShapesSpare) return;
+  std::vector<int> renamed = shapes_.keep(used);
+  for (auto& [uid, sight] : pods_.all()) {
+    sight.value.seen.shape = renamed[static_cast<size_t>(sight.value.seen.shape)];
+  }
+}
+
 sched::Documents SchedulerView::documents() {
-  look_at_claims();
+  if (pods_.at_rest()) forget_old_shapes();
   sched::Documents out;
   for (const auto& [uid, sight] : pods_.all()) out.pods.push_back(&sight.value.seen);
   for (const auto& [uid, sight] : nodes_.all()) out.nodes.push_back(&sight.value);
@@ -176,8 +191,7 @@ sched::Documents SchedulerView::documents() {
     out.priority_classes.push_back(sight.value.object.get());
   }
   for (const auto& [uid, sight] : namespaces_.all()) out.namespaces.push_back(sight.value.object.get());
-  out.claim_nodes = claims_.nodes();
-  out.claims = claims_.troubles();
+  out.volumes = &claims_.found();
   out.assumed = assumed_;
   return out;
 }

@@ -47,15 +47,16 @@ class SchedulerView {
   // Whether it may change a decision: what we did ourselves does not.
   bool take_in(int stream, const client::Output& output);
 
-  // Everything, by reference: it stays true until the next take_in.
+  // Everything, by reference: it stays true until the next take_in. REQUIRES: it has looked at claims.
   sched::Documents documents();
   const sched::Shapes& shapes() const { return shapes_; }
   // Of the documents last given out: what was the index of a group or queue there.
   const std::vector<const GroupSight*>& groups() const { return groups_given_; }
   const std::vector<client::Object>& queues() const { return queues_given_; }
 
-  // Claims as they are now. `claims` stays true until the next take_in.
-  void look_at_claims() { claims_.refresh(nodes_.all()); }
+  // Claims as they are now, with what was decided and is not to be seen yet. `claims` stays true until
+  // the next take_in.
+  void look_at_claims(ClaimsSeen::Choices choices) { claims_.refresh(nodes_.all(), std::move(choices)); }
   const ClaimsSeen& claims() const { return claims_; }
 
   const PodSight* find_pod(std::string_view uid) const { return pods_.find(uid); }
@@ -68,6 +69,7 @@ class SchedulerView {
  private:
   bool is_own(const json::object& object) const;
   bool can_matter(const PodSight* pod) const;
+  void forget_old_shapes();
 
   std::vector<client::Stream> streams_;
   sched::Shapes shapes_;

@@ -53,6 +53,21 @@ kube::Request select_node_request(const ClaimName& claim, std::string_view node)
                         kube::Patch{claim.name, kube::PatchKind::kMerge, std::move(body)});
 }
 
+kube::Request claim_volume_request(const VolumeName& volume, const ClaimName& claim) {
+  json::object meta = meta_with_uid(volume.uid);
+  meta["resourceVersion"] = std::to_string(volume.version);
+  meta["annotations"] = json::object{{kube::jview(kube::kBoundByControllerAnnotation), "yes"}};
+  json::object reference{{"apiVersion", "v1"},
+                         {"kind", "PersistentVolumeClaim"},
+                         {"namespace", claim.ns},
+                         {"name", claim.name},
+                         {"uid", claim.uid}};
+  json::object body{{"metadata", std::move(meta)},
+                    {"spec", json::object{{"claimRef", std::move(reference)}}}};
+  return kube::unheeded(kube::kPersistentVolumes, "",
+                        kube::Patch{volume.name, kube::PatchKind::kMerge, std::move(body)});
+}
+
 kube::Request evict_request(const PodName& pod) {
   kube::DeleteOptions options;
   options.uid = pod.uid;
@@ -107,6 +122,10 @@ std::string gist(std::string_view message) {
     if (c == ')') --depth;
   }
   return out;
+}
+
+bool is_settled(const Result<client::Reply>& reply) {
+  return reply.ok() || reply.error().kind == ErrorKind::kNotFound;
 }
 
 json::object reference_to(const PodName& pod) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/time.h"
+#include "client/client.h"
 #include "dialect/shared/dialect.h"
 #include "kube/request.h"
 #include "sched/decisions.h"
@@ -28,11 +29,20 @@ struct ClaimName {
   std::string name;
 };
 
+// Which volume is meant, as it was when last seen.
+struct VolumeName {
+  std::string name;
+  std::string uid;
+  int64_t version = 0;
+};
+
 kube::Request bind_request(const PodName& pod, std::string_view node);
 // Says first that the pod goes because of its scheduler, so that nobody charges it for that.
 kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& eviction, Time now);
 // The claim's volume is to be made for this node.
 kube::Request select_node_request(const ClaimName& claim, std::string_view node);
+// The volume is the claim's, on condition that it is still the one that was seen.
+kube::Request claim_volume_request(const VolumeName& volume, const ClaimName& claim);
 kube::Request evict_request(const PodName& pod);
 // The condition PodScheduled=False.
 kube::Request tell_pod_request(const PodName& pod, std::string_view message, Time now);
@@ -46,6 +56,9 @@ std::string waiting_text(const sched::Gang& gang, const sched::Waiting& waiting)
 // The words without what is in brackets and without figures: amounts that are free change with
 // every other pod, and a backlog that is told each time would cost a write for each of its pods.
 std::string gist(std::string_view message);
+
+// Done, or about something that is gone.
+bool is_settled(const Result<client::Reply>& reply);
 
 // As an event speaks of it.
 json::object reference_to(const PodName& pod);

@@ -50,6 +50,8 @@ class Sights {
     return found == sights_.end() ? nullptr : &found->second.value;
   }
   bool synced() const { return synced_; }
+  // No list is being gathered: all that was read is in all().
+  bool at_rest() const { return !incoming_; }
 
  private:
   static std::string key_of(const json::object& object) { return std::string(kube::uid_of(object)); }

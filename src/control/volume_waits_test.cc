@@ -2,88 +2,30 @@
 
 #include <gtest/gtest.h>
 
-#include "control/scheduler_testing.h"
+#include "control/volume_testing.h"
 
 namespace trainyard::control {
 namespace {
 
-using testing::SchedulerYard;
+using testing::VolumeYard;
 
-// A cluster whose class `late` makes volumes when a pod has a node; the test plays who makes them.
-class VolumeYard : public SchedulerYard {
- public:
-  explicit VolumeYard(SchedulerOptions options = {.waits_for_claims = true})
-      : SchedulerYard(std::move(options)) {
-    storage_class("late", "example.com/maker", "WaitForFirstConsumer");
-    storage_class("soon", "example.com/maker", "Immediate");
-    storage_class("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer");
-  }
+// The room "here" for so many cpus, and claim "data" of the class.
+void furnish(VolumeYard& yard, std::string_view cpu, std::string_view storage_class) {
+  yard.node("here", cpu);
+  yard.claim("data", storage_class);
+}
 
-  void storage_class(std::string_view name, std::string_view provisioner, std::string_view mode,
-                     json::array topologies = {}) {
-    put(kube::kStorageClasses, "",
-        {{"metadata", json::object{{"name", kube::jview(name)}}},
-         {"provisioner", kube::jview(provisioner)},
-         {"volumeBindingMode", kube::jview(mode)},
-         {"allowedTopologies", std::move(topologies)}});
-  }
-  void claim(std::string_view name, std::string_view storage_class) {
-    put(kube::kPersistentVolumeClaims, "ns",
-        {{"metadata", json::object{{"name", kube::jview(name)}, {"namespace", "ns"}}},
-         {"spec", json::object{{"storageClassName", kube::jview(storage_class)}}},
-         {"status", json::object{{"phase", "Pending"}}}});
-  }
-  // A volume that is only to be reached from the named node ("": from everywhere), and the claim has it.
-  void make_volume(std::string_view claim, std::string_view node) {
-    json::object spec;
-    if (!node.empty()) {
-      json::object term{
-          {"matchFields",
-           json::array{json::object{
-               {"key", "metadata.name"}, {"operator", "In"}, {"values", json::array{kube::jview(node)}}}}}};
-      spec["nodeAffinity"] =
-          json::object{{"required", json::object{{"nodeSelectorTerms", json::array{std::move(term)}}}}};
-    }
-    put(kube::kPersistentVolumes, "",
-        {{"metadata", json::object{{"name", fmt::format("of-{}", claim)}}}, {"spec", std::move(spec)}});
-    json::object bound = **store.get(kube::kPersistentVolumeClaims, "ns", claim);
-    bound["spec"].as_object()["volumeName"] = fmt::format("of-{}", claim);
-    ASSERT_TRUE(store.update(kube::kPersistentVolumeClaims, "ns", bound, now).ok());
-    bound = **store.get(kube::kPersistentVolumeClaims, "ns", claim);
-    bound["status"] = json::object{{"phase", "Bound"}};
-    ASSERT_TRUE(store.update_status(kube::kPersistentVolumeClaims, "ns", bound, now).ok());
-  }
-  void select(std::string_view claim, std::string_view node) {
-    json::object changed = **store.get(kube::kPersistentVolumeClaims, "ns", claim);
-    json::object& annotations = kube::ensure_object(changed, {"metadata", "annotations"});
-    annotations.erase(kube::jview(kube::kSelectedNodeAnnotation));
-    if (!node.empty()) annotations[kube::jview(kube::kSelectedNodeAnnotation)] = kube::jview(node);
-    ASSERT_TRUE(store.update(kube::kPersistentVolumeClaims, "ns", changed, now).ok());
-  }
-  std::string selected(std::string_view claim) {
-    return std::string(kube::annotation_of(**store.get(kube::kPersistentVolumeClaims, "ns", claim),
-                                           kube::kSelectedNodeAnnotation));
-  }
-  void pod_with(std::string_view name, std::string_view cpu, std::string_view claim,
-                std::string_view group = "") {
-    json::object made = pod_object(name, cpu, group);
-    made["spec"].as_object()["volumes"] = json::array{json::object{
-        {"name", "v"}, {"persistentVolumeClaim", json::object{{"claimName", kube::jview(claim)}}}}};
-    add(made);
-  }
-
- private:
-  void put(const kube::Resource& resource, std::string_view ns, const json::object& object) {
-    ASSERT_TRUE(store.create(resource, std::string(ns), object, now).ok());
-  }
-};
+// A gang of two, the first of which mounts "data".
+void add_gang(VolumeYard& yard) {
+  yard.group("train", 2);
+  yard.pod_with("train-0", "1", {"data"}, "train");
+  yard.pod("train-1", "1", "train");
+}
 
 TEST(VolumeWaits, AMissingClaimIsWaitedFor) {
   VolumeYard yard;
   yard.node("here", "4");
-  yard.group("train", 2);
-  yard.pod_with("train-0", "1", "data", "train");
-  yard.pod("train-1", "1", "train");
+  add_gang(yard);
   yard.settle();
   EXPECT_EQ(yard.bound("train"), 0);
   EXPECT_EQ(yard.told("train-0"),
@@ -101,18 +43,15 @@ TEST(VolumeWaits, AMissingClaimIsWaitedFor) {
 TEST(VolumeWaits, WhereNobodyMakesVolumesAClaimNeedNotBeThere) {
   VolumeYard yard({.waits_for_claims = false});
   yard.node("here", "4");
-  yard.pod_with("a", "1", "data");
+  yard.pod_with("a", "1", {"data"});
   yard.settle();
   EXPECT_EQ(yard.node_of("a"), "here");
 }
 
 TEST(VolumeWaits, AGangIsBoundWhenItsVolumesAreMadeAndHoldsItsRoomMeanwhile) {
   VolumeYard yard;
-  yard.node("here", "2");
-  yard.claim("data", "late");
-  yard.group("train", 2);
-  yard.pod_with("train-0", "1", "data", "train");
-  yard.pod("train-1", "1", "train");
+  furnish(yard, "2", "late");
+  add_gang(yard);
   yard.settle();
   EXPECT_EQ(yard.bound("train"), 0);
   EXPECT_EQ(yard.selected("data"), "here");
@@ -130,7 +69,7 @@ TEST(VolumeWaits, AnotherSchedulerCarriesOnWhereTheClaimSays) {
   VolumeYard yard;
   yard.node("a", "1");
   yard.claim("data", "late");
-  yard.pod_with("p", "1", "data");
+  yard.pod_with("p", "1", {"data"});
   yard.settle();
   EXPECT_EQ(yard.selected("data"), "a");
   yard.node("b", "8");
@@ -146,7 +85,7 @@ TEST(VolumeWaits, WhatCannotBeMadeThereIsPlacedAnew) {
   VolumeYard yard;
   yard.node("a", "1");
   yard.claim("data", "late");
-  yard.pod_with("p", "1", "data");
+  yard.pod_with("p", "1", {"data"});
   yard.settle();
   EXPECT_EQ(yard.selected("data"), "a");
   yard.node("a", "0");
@@ -163,11 +102,8 @@ TEST(VolumeWaits, WhatCannotBeMadeThereIsPlacedAnew) {
 
 TEST(VolumeWaits, AGangThatLosesAPodMeanwhileIsPlacedAnew) {
   VolumeYard yard;
-  yard.node("here", "2");
-  yard.claim("data", "late");
-  yard.group("train", 2);
-  yard.pod_with("train-0", "1", "data", "train");
-  yard.pod("train-1", "1", "train");
+  furnish(yard, "2", "late");
+  add_gang(yard);
   yard.settle();
   yard.remove_pod("train-1");
   yard.settle();
@@ -181,9 +117,8 @@ TEST(VolumeWaits, AGangThatLosesAPodMeanwhileIsPlacedAnew) {
 
 TEST(VolumeWaits, NobodyMakesAVolumeForTenMinutes) {
   VolumeYard yard;
-  yard.node("here", "1");
-  yard.claim("data", "late");
-  yard.pod_with("p", "1", "data");
+  furnish(yard, "1", "late");
+  yard.pod_with("p", "1", {"data"});
   yard.settle();
   yard.store.remove(kube::kNodes, "", "here", {}, yard.now).value();
   yard.node("there", "1");
@@ -195,14 +130,13 @@ TEST(VolumeWaits, NobodyMakesAVolumeForTenMinutes) {
 
 TEST(VolumeWaits, AClaimThatCannotBeToldIsToldLater) {
   VolumeYard yard;
-  yard.node("here", "1");
-  yard.claim("data", "late");
+  furnish(yard, "1", "late");
   int refused = 0;
   yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
     if (request.resource != kube::kPersistentVolumeClaims || ++refused > 2) return std::nullopt;
     return Error{ErrorKind::kConflict, "not now"};
   };
-  yard.pod_with("p", "1", "data");
+  yard.pod_with("p", "1", {"data"});
   yard.settle();
   EXPECT_EQ(refused, 3);
   EXPECT_EQ(yard.selected("data"), "here");
@@ -219,22 +153,9 @@ TEST(VolumeWaits, WhereAClassAllowsItsVolumes) {
   kube::ensure_object(labelled, {"metadata"})["labels"] = json::object{{"zone", "b"}};
   ASSERT_TRUE(yard.store.update(kube::kNodes, "", labelled, yard.now).ok());
   yard.claim("data", "zonal");
-  yard.pod_with("p", "1", "data");
+  yard.pod_with("p", "1", {"data"});
   yard.settle();
   EXPECT_EQ(yard.selected("data"), "right");
-}
-
-TEST(VolumeWaits, VolumesThatNobodyMakesAreSaidToBeMissing) {
-  VolumeYard yard;
-  yard.node("here", "8");
-  yard.claim("data", "local");
-  yard.pod_with("p", "1", "data");
-  yard.settle();
-  EXPECT_EQ(yard.told("p"),
-            "claim data has no volume, and none is made for class local: give it one by volumeName");
-  yard.make_volume("data", "here");
-  yard.settle();
-  EXPECT_EQ(yard.node_of("p"), "here");
 }
 
 // The volume of a claim that was bound before names its nodes; nobody waits for anything.
@@ -245,7 +166,7 @@ TEST(VolumeWaits, APodGoesWhereItsVolumeIs) {
     yard.node("b", "8");
     yard.claim("data", "soon");
     yard.make_volume("data", "b");
-    for (int i = 0; i < 3; ++i) yard.pod_with(fmt::format("p-{}", i), "1", "data");
+    for (int i = 0; i < 3; ++i) yard.pod_with(fmt::format("p-{}", i), "1", {"data"});
     yard.settle();
     for (int i = 0; i < 3; ++i) EXPECT_EQ(yard.node_of(fmt::format("p-{}", i)), "b") << waits;
   }

@@ -18,9 +18,14 @@ inline constexpr Resource kPriorityClasses{"scheduling.k8s.io", "v1",  "Priority
 inline constexpr Resource kPersistentVolumes{"", "v1", "PersistentVolume", "persistentvolumes", false};
 inline constexpr Resource kStorageClasses{"storage.k8s.io", "v1",  "StorageClass",
                                           "storageclasses", false, false};
+inline constexpr Resource kCsiDrivers{"storage.k8s.io", "v1", "CSIDriver", "csidrivers", false, false};
+inline constexpr Resource kCsiStorageCapacities{"storage.k8s.io",       "v1", "CSIStorageCapacity",
+                                                "csistoragecapacities", true, false};
 
 // On a claim whose class waits for the first consumer: the node for which its volume is to be made.
 inline constexpr std::string_view kSelectedNodeAnnotation = "volume.kubernetes.io/selected-node";
+// On a volume whose claim was chosen for it: it may be taken from it again.
+inline constexpr std::string_view kBoundByControllerAnnotation = "pv.kubernetes.io/bound-by-controller";
 
 // On a PodGroup, or on a job for its PodGroup: the node label of which all members must, or should
 // if possible, have one value.

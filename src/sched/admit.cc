@@ -49,6 +49,7 @@ class Gate {
   Preemption preemption_;
   std::map<int, std::vector<int>> lines_;  // by queue, the next one last
   Taken taken_;                            // by all that is in
+  std::set<std::string_view> infeasible_;
   std::vector<Amounts> by_queue_;
   std::optional<int> first_waiting_;  // of those with pods
   std::set<Shape> in_vain_;
@@ -57,7 +58,11 @@ class Gate {
   bool kept_room_ = false;
 };
 
-Gate::Gate(Pass& pass) : pass_(pass), preemption_(pass) {}
+Gate::Gate(Pass& pass) : pass_(pass), preemption_(pass) {
+  for (const Waiting& told : pass.out.waiting) {
+    if (told.kind == WaitKind::kInfeasible) infeasible_.insert(told.gang);
+  }
+}
 
 bool Gate::goes_before(int a, int b) const {
   return rank(a) != rank(b) ? rank(a) > rank(b) : pass_.goes_first(a, b);
@@ -69,11 +74,13 @@ bool Gate::outranks(int g, int other) const {
          pass_.gang(g).class_priority > pass_.gang(other).class_priority;
 }
 
-// By its pods that wait and are promised nothing yet.
+// By its pods that wait and are promised nothing yet. What can never start asks for nothing: it would keep
+// everybody out.
 Amounts Gate::asked_by(int g) const {
   Amounts out;
   auto index = static_cast<size_t>(g);
   if (pass_.queue_of(g) < 0 || !pass_.bound[index].empty() || pass_.promised[index]) return out;
+  if (infeasible_.contains(pass_.gang(g).id)) return out;
   for (int m : pass_.needs_of(g).waiting) {
     add(out, pass_.tables.pod_class(pass_.gang(g).members[static_cast<size_t>(m)].pod_class).requests);
   }
@@ -128,7 +135,7 @@ std::string Gate::full_queue(int g) const {
   for (size_t r = 0; r < wanted.size(); ++r) {
     int64_t capacity = amount_at(queue.capacity, static_cast<int>(r));
     int64_t spoken_for = amount_at(in_queue, static_cast<int>(r));
-    if (wanted[r] <= 0 || capacity <= 0 || spoken_for + wanted[r] <= capacity) continue;
+    if (wanted[r] <= 0 || capacity <= 0 || plus(spoken_for, wanted[r]) <= capacity) continue;
     const std::string& name = pass_.cluster.resources[r];
     return fmt::format("needs {}, queue {} has {} of the {} it may hold spoken for",
                        amount_phrase(name, wanted[r]), queue.name, amount_text(name, spoken_for),

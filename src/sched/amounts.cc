@@ -18,6 +18,18 @@ void add(Amounts& into, const Amounts& what, int64_t times) {
   }
 }
 
+int64_t within_bounds(int64_t amount) { return std::clamp<int64_t>(amount, 0, kAmountMax); }
+
+int64_t bounded_amount(std::string_view resource, const kube::Quantity& quantity) {
+  return within_bounds(kube::to_amount(resource, quantity));
+}
+
+int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
 bool fits_within(const Amounts& what, const Amounts& room) {
   for (size_t i = 0; i < what.size(); ++i) {
     if (what[i] > 0 && what[i] > amount_at(room, static_cast<int>(i))) return false;
@@ -31,7 +43,8 @@ bool any_positive(const Amounts& amounts) {
 
 std::string amount_text(std::string_view resource, int64_t amount) {
   if (resource == "cpu") return kube::Quantity::of_milli(amount).to_string();
-  bool bytes = resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
+  bool bytes = resource == "memory" || resource == "storage" || resource == "ephemeral-storage" ||
+               resource.starts_with("hugepages-");
   if (!bytes) return std::to_string(amount);
   constexpr std::string_view kSuffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
   size_t suffix = 0;

@@ -6,6 +6,7 @@
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "kube/selector.h"
+#include "sched/decode.h"
 
 namespace trainyard::sched {
 namespace {
@@ -15,13 +16,6 @@ constexpr int64_t kPodsUnlimited = 1 << 20;
 bool selects_all(const json::value& selector) {
   const json::object* object = selector.if_object();
   return object == nullptr || object->empty();
-}
-
-// Requirements of a LabelSelector; one that is not valid matches no node.
-std::vector<kube::Requirement> requirements_of(const json::value& selector) {
-  Result<kube::LabelSelector> read = kube::LabelSelector::from_json(selector);
-  if (read.ok()) return read->requirements();
-  return {{"", kube::SelectorOp::kExists, {}}};
 }
 
 bool is_ready(const json::object& node) {
@@ -42,12 +36,7 @@ PriorityClass decode_priority_class(const json::object& object) {
 NodeSeen see_node(const json::object& object) {
   NodeSeen out;
   out.node.name = kube::name_of(object);
-  if (const json::object* labels = kube::object_at(object, {"metadata", "labels"})) {
-    for (const auto& member : *labels) {
-      if (!member.value().is_string()) continue;
-      out.node.labels[std::string(kube::view(member.key()))] = kube::view(member.value().get_string());
-    }
-  }
+  out.node.labels = decode_labels(kube::object_at(object, {"metadata", "labels"}));
   if (const json::array* taints = kube::array_at(object, {"spec", "taints"})) {
     for (const json::value& entry : *taints) {
       const json::object* taint = entry.if_object();
@@ -64,7 +53,7 @@ NodeSeen see_node(const json::object& object) {
   out.node.ready = is_ready(object) && !kube::is_deleting(object);
   for (const auto& [name, quantity] :
        kube::decode_resources(kube::object_at(object, {"status", "allocatable"}))) {
-    out.offered[name] = to_amount(name, quantity);
+    out.offered[name] = bounded_amount(name, quantity);
   }
   if (!out.offered.contains("pods")) out.offered["pods"] = kPodsUnlimited;
   return out;
@@ -132,7 +121,7 @@ void Assembly::add_queue(const kube::Queue& queue, const std::string& name) {
   out.closed = queue.closed;
   out.preemptible = queue.reclaimable;
   if (queue.node_selector && !selects_all(*queue.node_selector)) {
-    out.node_selector = requirements_of(*queue.node_selector);
+    out.node_selector = decode_selector(*queue.node_selector);
   }
   if (queue.namespace_selector && !selects_all(*queue.namespace_selector)) {
     Result<kube::LabelSelector> selector = kube::LabelSelector::from_json(*queue.namespace_selector);
@@ -179,7 +168,7 @@ Amounts Assembly::amounts(const kube::Resources& quantities) const {
   Amounts out;
   for (const auto& [name, quantity] : quantities) {
     out.resize(cluster_.resources.size(), 0);
-    out[static_cast<size_t>(resource_index(name))] = to_amount(name, quantity);
+    out[static_cast<size_t>(resource_index(name))] = bounded_amount(name, quantity);
   }
   return out;
 }
@@ -210,6 +199,47 @@ int Assembly::rule_of(NodeRule rule) {
   return static_cast<int>(found - cluster_.node_rules.begin());
 }
 
+int Assembly::source_of(int found) {
+  auto [at, fresh] = source_of_.try_emplace(found, static_cast<int>(cluster_.sources.size()));
+  if (!fresh) return at->second;
+  const SourceFound& seen = documents_.volumes->sources[static_cast<size_t>(found)];
+  VolumeSource source{seen.volume, std::nullopt, seen.room};
+  if (seen.nodes) source.nodes.emplace();
+  for (const std::string& name : seen.nodes.value_or(std::vector<std::string>{})) {
+    if (int node = node_index(name); node >= 0) source.nodes->push_back(node);
+  }
+  cluster_.sources.push_back(std::move(source));
+  return at->second;
+}
+
+int Assembly::claim_of(const std::string& key, const OpenClaim& open) {
+  auto [at, fresh] = claim_of_.try_emplace(key, static_cast<int>(cluster_.claims.size()));
+  if (!fresh) return at->second;
+  Claim claim{key, open.storage_class, open.size, {}};
+  for (int source : open.sources) claim.sources.push_back(source_of(source));
+  cluster_.claims.push_back(std::move(claim));
+  return at->second;
+}
+
+void Assembly::add_claims(const Shape& shape, PodClass& pod, NodeRule& rule) {
+  const VolumesFound& volumes = *documents_.volumes;
+  for (const std::string& claim : shape.claims) {
+    std::string key = shape.ns + "/" + claim;
+    if (auto open = volumes.open.find(key); open != volumes.open.end()) {
+      pod.claims.push_back(claim_of(key, open->second));
+    }
+    auto reachable = volumes.nodes.find(key);
+    if (reachable == volumes.nodes.end()) continue;
+    if (!rule.allowed) {
+      rule.allowed = reachable->second;
+    } else {
+      std::erase_if(*rule.allowed, [&](const std::string& node) {
+        return !std::binary_search(reachable->second.begin(), reachable->second.end(), node);
+      });
+    }
+  }
+}
+
 int Assembly::class_of(int number) {
   int& known = class_of_[static_cast<size_t>(number)];
   if (known >= 0) return known;
@@ -221,17 +251,7 @@ int Assembly::class_of(int number) {
     out.requests[static_cast<size_t>(resource_index(name))] = amount;
   }
   NodeRule rule = shape.rule;
-  for (const std::string& claim : shape.claims) {
-    auto reachable = documents_.claim_nodes.find(shape.ns + "/" + claim);
-    if (reachable == documents_.claim_nodes.end()) continue;
-    if (!rule.allowed) {
-      rule.allowed = reachable->second;
-    } else {
-      std::erase_if(*rule.allowed, [&](const std::string& node) {
-        return !std::binary_search(reachable->second.begin(), reachable->second.end(), node);
-      });
-    }
-  }
+  if (documents_.volumes != nullptr) add_claims(shape, out, rule);
   out.node_rule = rule_of(std::move(rule));
   out.ns = shape.ns;
   out.labels = shape.labels;

@@ -31,6 +31,9 @@ class Assembly {
   void read_nodes();
   void read_queues();
   void add_queue(const kube::Queue& queue, const std::string& name);
+  void add_claims(const Shape& shape, PodClass& pod, NodeRule& rule);
+  int claim_of(const std::string& key, const OpenClaim& open);
+  int source_of(int found);
   int term_of(const PodTerm& term);
   int rule_of(NodeRule rule);
   int resource_index(const std::string& name) const;
@@ -42,6 +45,8 @@ class Assembly {
   std::map<std::string, int> resource_of_;
   std::map<std::string, int> node_of_;
   std::vector<int> class_of_;  // by shape; -1 not needed yet
+  std::map<std::string, int> claim_of_;
+  std::map<int, int> source_of_;  // by place in VolumesFound
   std::vector<kube::Queue> queues_;
   std::map<std::string, std::string> t9k_queues_;  // name -> name in the cluster
   std::vector<PriorityClass> priority_classes_;

@@ -87,7 +87,7 @@ std::optional<Refusal> Book::over_capacity(const Side& side, int q, const Amount
     int64_t capacity = amount_at(of.capacity, static_cast<int>(r));
     if (capacity <= 0 || what[r] <= 0) continue;
     int64_t held = side.by_queue[static_cast<size_t>(q)][r];
-    if (held + what[r] <= capacity) continue;
+    if (plus(held, what[r]) <= capacity) continue;
     const std::string& name = tables_.cluster().resources[r];
     bool never = what[r] > capacity;
     return Refusal{
@@ -106,10 +106,10 @@ std::optional<Refusal> Book::into_guarantees(const Side& side, int q, const Amou
     if (what[r] <= 0) continue;
     int64_t kept = side.unused_guarantees[r] - unused_guarantee(side, q, static_cast<int>(r));
     int64_t total = amount_at(tables_.total(), static_cast<int>(r));
-    if (kept <= 0 || side.all[r] + what[r] + kept <= total) continue;
+    if (kept <= 0 || plus(plus(side.all[r], what[r]), kept) <= total) continue;
     const std::string& name = tables_.cluster().resources[r];
     return Refusal{
-        what[r] + kept > total ? WaitKind::kInfeasible : WaitKind::kWaitFor, WaitCode::kGuaranteed,
+        plus(what[r], kept) > total ? WaitKind::kInfeasible : WaitKind::kWaitFor, WaitCode::kGuaranteed,
         fmt::format("needs {}; of the {} free, {} is kept for queues that are guaranteed it",
                     amount_phrase(name, what[r]),
                     amount_text(name, std::max<int64_t>(0, total - side.all[r])), amount_text(name, kept))};
@@ -131,7 +131,7 @@ bool Book::within_guarantee(int q, const Amounts& wanted) const {
   const Amounts& has = held(Moment::kSoon, q);
   for (size_t r = 0; r < wanted.size(); ++r) {
     int64_t most = amount_at(guarantee, static_cast<int>(r));
-    if (wanted[r] > 0 && most > 0 && has[r] + wanted[r] > most) return false;
+    if (wanted[r] > 0 && most > 0 && plus(has[r], wanted[r]) > most) return false;
   }
   return any_positive(guarantee);
 }

@@ -88,6 +88,23 @@ struct HostPort {
   bool operator==(const HostPort&) const = default;
 };
 
+// Where claims get volumes: one that somebody made, or room in which they are made.
+struct VolumeSource {
+  std::string volume;                     // its name; "": one is made when a pod has a node
+  std::optional<std::vector<int>> nodes;  // from which it is reached; into Cluster::nodes; absent: all
+  int64_t room = 0;                       // bytes; a volume that is there is taken whole
+  bool operator==(const VolumeSource&) const = default;
+};
+
+// A claim without a volume, which gets one together with the nodes of the pods that mount it.
+struct Claim {
+  std::string key;  // "namespace/name"
+  std::string storage_class;
+  int64_t size = 0;
+  std::vector<int> sources;  // into Cluster::sources; the first that is free and reached is taken
+  bool operator==(const Claim&) const = default;
+};
+
 // All pods with an equal spec, as far as placing them goes.
 struct PodClass {
   Amounts requests;
@@ -98,6 +115,7 @@ struct PodClass {
   std::vector<int> near;   // required affinity; into Cluster::pod_terms
   std::vector<int> apart;  // required anti-affinity
   std::vector<PreferredPods> preferred;
+  std::vector<int> claims;  // those without a volume; into Cluster::claims
   bool operator==(const PodClass&) const = default;
 };
 
@@ -131,6 +149,8 @@ struct Cluster {
   std::vector<Node> nodes;
   std::vector<OtherPod> others;
   std::vector<Queue> queues;
+  std::vector<VolumeSource> sources;
+  std::vector<Claim> claims;
   bool operator==(const Cluster&) const = default;
 };
 

@@ -3,6 +3,7 @@
 // have been carried out: the next pass completes it or takes it back.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,15 @@ struct Binding {
   bool operator==(const Binding&) const = default;
 };
 
+// A volume that somebody made, for a claim of a gang that is bound. Claims that have no volume and are not
+// spoken of get one that is made for the node.
+struct VolumeBinding {
+  std::string gang;
+  std::string claim;  // "namespace/name"
+  std::string volume;
+  bool operator==(const VolumeBinding&) const = default;
+};
+
 enum class EvictionCause {
   kPreempted,  // for a gang that goes before it
   kReclaimed,  // its queue holds more than its part
@@ -54,6 +64,7 @@ enum class WaitKind {
 
 enum class WaitCode {
   kMembersMissing,  // fewer pods than its minimum exist
+  kNoGroup,         // its pods name a PodGroup that does not exist
   kNoQueue,         // its queue does not exist
   kQueueClosed,     //
   kNamespace,       // its queue does not serve its namespace
@@ -67,7 +78,7 @@ enum class WaitCode {
   kOwnMembers,      // its own former pods are still leaving
   kExtraMembers,    // runs; members beyond its minimum wait
   kNotAdmitted,     // its pods are not made yet
-  kClaims,          // a claim that its pods mount is not there or has no volume
+  kClaims,          // claims that its pods mount are not there, or there are no volumes for them
 };
 
 struct Waiting {
@@ -78,6 +89,9 @@ struct Waiting {
   bool timed_out = false;  // has waited longer than it allowed
   bool operator==(const Waiting&) const = default;
 };
+
+// Stands for the kind of wait: the same while only figures and the names of others change.
+uint64_t kind_of(const Waiting& waiting);
 
 // The gang that nobody may delay, and where it will be.
 struct Reservation {
@@ -91,6 +105,7 @@ struct Decisions {
   std::vector<std::string> admitted;  // gangs whose pods may be made now
   std::vector<Eviction> evictions;
   std::vector<Binding> bindings;
+  std::vector<VolumeBinding> volumes;
   std::vector<Waiting> waiting;  // in the order in which they were considered
   std::optional<Reservation> reservation;
   std::optional<Time> wake;  // when time alone changes the answer

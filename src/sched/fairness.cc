@@ -37,10 +37,26 @@ void fill(std::span<const Queue> queues, const std::vector<int64_t>& least, cons
 
 }  // namespace
 
+// By cross-multiplication where that fits; else the whole parts are compared, and then what is left over,
+// turned upside down.
 bool less(const Share& a, const Share& b) {
   if (boundless(a) || boundless(b)) return !boundless(a) && boundless(b);
-  return static_cast<__int128>(a.amount) * std::max<int64_t>(b.of, 1) * b.weight <
-         static_cast<__int128>(b.amount) * std::max<int64_t>(a.of, 1) * a.weight;
+  __int128 p = a.amount;
+  __int128 q = static_cast<__int128>(std::max<int64_t>(a.of, 1)) * a.weight;
+  __int128 r = b.amount;
+  __int128 s = static_cast<__int128>(std::max<int64_t>(b.of, 1)) * b.weight;
+  __int128 left = 0;
+  __int128 right = 0;
+  bool too_large = __builtin_mul_overflow(p, s, &left) || __builtin_mul_overflow(r, q, &right);
+  if (!too_large) return left < right;
+  while (p / q == r / s) {
+    p %= q;
+    r %= s;
+    if (p == 0 || r == 0) return p == 0 && r > 0;
+    std::swap(p, s);
+    std::swap(q, r);
+  }
+  return p / q < r / s;
 }
 
 Share dominant_share(const Amounts& held, const Amounts& of, int64_t weight) {

@@ -1,5 +1,5 @@
 // Fairness: shares as exact fractions and the part of the cluster each queue deserves. Pure,
-// integers only: fractions are compared by cross-multiplication in 128 bits.
+// integers only: fractions are compared exactly, whatever their size.
 #pragma once
 
 #include <cstdint>

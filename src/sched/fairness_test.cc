@@ -12,6 +12,12 @@ TEST(Share, ComparesFractionsExactly) {
   EXPECT_TRUE(less({1, 2, 2}, {1, 2, 1})) << "twice the weight, half the share";
   constexpr int64_t kMuch = int64_t{1} << 52;
   EXPECT_TRUE(less({kMuch - 1, kMuch, 65535}, {kMuch, kMuch, 65535})) << "beyond 64 bits";
+  constexpr int64_t kMost = INT64_MAX;
+  constexpr int64_t kHeavy = INT32_MAX;
+  EXPECT_TRUE(less({kMost - 1, kMost, kHeavy}, {kMost, kMost, kHeavy})) << "beyond 128 bits";
+  EXPECT_FALSE(less({kMost, kMost, kHeavy}, {kMost - 1, kMost, kHeavy}));
+  EXPECT_FALSE(less({kMost, kMost, kHeavy}, {kMost, kMost, kHeavy}));
+  EXPECT_TRUE(less({kMost, kMost, kHeavy}, {kMost, kMost, kHeavy - 1}));
   EXPECT_TRUE(less({kMuch, 1, 1}, {1, 0, 1})) << "of nothing is more than any";
   EXPECT_FALSE(less({1, 0, 1}, {2, 0, 1}));
 }
@@ -72,8 +78,11 @@ TEST(Amounts, AsPeopleWriteThem) {
   EXPECT_EQ(amount_phrase("memory", int64_t{8} << 30), "8Gi memory");
   EXPECT_EQ(amount_phrase("nvidia.com/gpu", 4), "4 x nvidia.com/gpu");
   EXPECT_EQ(amount_text("memory", 1500), "1500");
-  EXPECT_EQ(to_amount("cpu", kube::Quantity::of_milli(250)), 250);
-  EXPECT_EQ(to_amount("memory", kube::Quantity::of_whole(250)), 250);
+  EXPECT_EQ(bounded_amount("cpu", kube::Quantity::of_milli(250)), 250);
+  EXPECT_EQ(bounded_amount("memory", kube::Quantity::of_whole(250)), 250);
+  EXPECT_EQ(bounded_amount("memory", kube::Quantity::of_whole(INT64_MAX)), kAmountMax);
+  EXPECT_EQ(bounded_amount("cpu", kube::Quantity::of_whole(-1)), 0);
+  EXPECT_EQ(plus(INT64_MAX, 1), INT64_MAX);
 }
 
 }  // namespace

@@ -93,6 +93,19 @@ class Mixer {
     put_all(pod.near);
     put_all(pod.apart);
     put_all(pod.preferred);
+    put_all(pod.claims);
+  }
+  void put(const VolumeSource& source) {
+    put(source.volume);
+    put(source.nodes.has_value());
+    if (source.nodes) put_all(*source.nodes);
+    put(source.room);
+  }
+  void put(const Claim& claim) {
+    put(claim.key);
+    put(claim.storage_class);
+    put(claim.size);
+    put_all(claim.sources);
   }
   void put(const OtherPod& pod) {
     put(pod.node);
@@ -161,6 +174,8 @@ uint64_t fingerprint(const Cluster& cluster, std::span<const Gang> gangs, const 
   mixer.put_all(cluster.nodes);
   mixer.put_all(cluster.others);
   mixer.put_all(cluster.queues);
+  mixer.put_all(cluster.sources);
+  mixer.put_all(cluster.claims);
   mixer.put(static_cast<int64_t>(gangs.size()));
   for (const Gang& gang : gangs) mixer.put(gang);
   for (int64_t value : {int64_t{policy.preempt}, int64_t{policy.reclaim}, int64_t{policy.backfill},

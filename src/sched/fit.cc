@@ -93,6 +93,7 @@ std::string wanted_nodes_text(const NodeRule& rule, const Queue* queue) {
   if (queue != nullptr && !queue->node_selector.empty()) {
     text += (text.empty() ? "" : ",") + requirements_text(queue->node_selector);
   }
+  if (rule.allowed) text += text.empty() ? "that reach its volumes" : " that reach its volumes";
   return text;
 }
 

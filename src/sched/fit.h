@@ -29,7 +29,7 @@ bool likes_more(const Liking& a, const Liking& b);
 // In words: "didn't match zone=a", "has an untolerated taint gpu=true".
 std::string unfit_text(Unfit reason, const NodeRule& rule, const Queue* queue);
 
-// "zone=a" and the like, for "on nodes zone=a"; "" when any node is allowed.
+// "zone=a" and the like, for "on nodes zone=a", "that reach its volumes"; "" when any node is allowed.
 std::string wanted_nodes_text(const NodeRule& rule, const Queue* queue);
 
 }  // namespace trainyard::sched

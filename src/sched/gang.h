@@ -15,6 +15,7 @@ namespace trainyard::sched {
 enum class MemberState {
   kWaiting,    // wants a node
   kGated,      // will want one, when its gates are lifted
+  kHeldBack,   // wants one, but a claim that it mounts has no volume
   kPlaced,     // has a node
   kLeaving,    // still on its node, being deleted
   kSucceeded,  // done: holds nothing, counts as there
@@ -62,10 +63,10 @@ struct Gang {
   std::optional<Time> ends_at;           // the same for one that runs
   std::string domain_key;                // all members in one domain of this node label; "" anywhere
   bool domain_required = false;
-  bool group_exists = true;     // false: its pods name a PodGroup that is not there (yet)
-  std::string lacks_claim{};    // why a pod of it could not start on any node: "claim x does not exist"
-  bool asks_admission = false;  // its pods are only made once it is let in
-  bool whole_once = false;      // was complete before
+  bool group_exists = true;            // false: its pods name a PodGroup that is not there (yet)
+  std::string lacks_claim{};           // why members are held back: "claim x does not exist"
+  bool asks_admission = false;         // its pods are only made once it is let in
+  bool whole_once = false;             // was complete before
   std::optional<Time> broken_since{};  // since when a gang that was complete is not
 
   bool operator==(const Gang&) const = default;

@@ -57,10 +57,11 @@ std::optional<Member> member_of(const PodSeen& pod, const Documents& documents, 
 
 // What is wrong with a claim that the pod mounts, "" when nothing is.
 std::string claim_trouble(const PodSeen& pod, const Documents& documents, const Assembly& assembly) {
-  if (!documents.claims) return "";
+  if (documents.volumes == nullptr || !documents.volumes->troubles) return "";
+  const std::map<std::string, std::string>& troubles = *documents.volumes->troubles;
   for (const std::string& claim : assembly.shapes().at(pod.shape).claims) {
-    auto found = documents.claims->find(fmt::format("{}/{}", pod.ns, claim));
-    if (found == documents.claims->end()) return fmt::format("claim {} does not exist", claim);
+    auto found = troubles.find(fmt::format("{}/{}", pod.ns, claim));
+    if (found == troubles.end()) return fmt::format("claim {} does not exist", claim);
     if (!found->second.empty()) return found->second;
   }
   return "";
@@ -85,8 +86,10 @@ void add_members(Gang& gang, std::vector<const PodSeen*> pods, const Documents& 
     std::optional<Member> member = member_of(*pod, documents, assembly);
     if (!member) continue;
     member->role = role_index(gang, pod->role);
-    if (member->state == MemberState::kWaiting && gang.lacks_claim.empty()) {
-      gang.lacks_claim = claim_trouble(*pod, documents, assembly);
+    if (member->state == MemberState::kWaiting) {
+      std::string trouble = claim_trouble(*pod, documents, assembly);
+      if (!trouble.empty()) member->state = MemberState::kHeldBack;
+      if (gang.lacks_claim.empty()) gang.lacks_claim = std::move(trouble);
     }
     if (assembly.shapes().at(pod->shape).spread) {
       gang.roles[static_cast<size_t>(member->role)].arrangement = Arrangement::kSpread;
@@ -148,6 +151,27 @@ void read_history(Gang& gang, const kube::PodGroup& group) {
   }
 }
 
+// A pod that waits and was made when others had started takes the place of one that was lost. Where a
+// group has no conditions (coscheduling) that is all there is to know of its past: its phase follows the
+// pods, and nobody is bound before all are there.
+void read_history_of_pods(Gang& gang, const kube::PodGroup& group, const std::vector<const PodSeen*>& pods) {
+  std::optional<Time> started;
+  std::optional<Time> made_anew;
+  for (const PodSeen* pod : pods) {
+    if (pod->ended || pod->leaving) continue;
+    if (pod->node.empty()) made_anew = std::max(made_anew, pod->created_at);
+    if (pod->node.empty() || !pod->started_at) continue;
+    started = started ? std::min(*started, *pod->started_at) : *pod->started_at;
+  }
+  bool replaces = started && made_anew && *started < *made_anew;
+  if (group.group == kube::kCoschedulingPodGroups.group) {
+    gang.whole_once = gang.whole_once || !made_anew || replaces;
+    if (replaces) gang.broken_since = made_anew;
+  } else if (replaces && gang.broken_since) {
+    gang.broken_since = std::max(*gang.broken_since, *made_anew);
+  }
+}
+
 // What each role needs. Volcano asks for none of it when the gang as a whole needs fewer than its
 // roles together: then any of the pods will do.
 std::vector<Role> roles_of(const kube::PodGroup& group) {
@@ -184,7 +208,14 @@ Gang gang_of_group(const GroupSeen& seen, const std::vector<const PodSeen*>& pod
   bool not_let_in = group.phase.empty() || group.phase == "Pending";
   gang.asks_admission = volcano && not_let_in && pods.empty() && !group.deleting;
   read_history(gang, group);
+  read_history_of_pods(gang, group, pods);
   return gang;
+}
+
+bool wants_node(const Gang& gang) {
+  return std::any_of(gang.members.begin(), gang.members.end(), [](const Member& member) {
+    return member.state == MemberState::kWaiting || member.state == MemberState::kHeldBack;
+  });
 }
 
 Gang gang_of_pod(const PodSeen& pod, const Documents& documents, const FrontOptions& options,
@@ -195,9 +226,7 @@ Gang gang_of_pod(const PodSeen& pod, const Documents& documents, const FrontOpti
   gang.name = pod.name;
   gang.queue = assembly.queue_name("", pod.queue.empty() ? options.default_queue : pod.queue);
   add_members(gang, {&pod}, documents, assembly);
-  bool waits = std::any_of(gang.members.begin(), gang.members.end(),
-                           [](const Member& member) { return member.state == MemberState::kWaiting; });
-  gang.min_member = waits ? 1 : 0;
+  gang.min_member = wants_node(gang) ? 1 : 0;
   read_priority(gang, "", {&pod}, assembly);
   gang.queued_at = pod.created_at.value_or(Time{});
   read_times(gang, {&pod});
@@ -213,9 +242,7 @@ Gang gang_of_missing_group(const std::vector<const PodSeen*>& pods, const Docume
   gang.id = gang_id("missing", gang.ns, gang.name);
   gang.queue = assembly.queue_name("", options.default_queue);
   add_members(gang, pods, documents, assembly);
-  bool waits = std::any_of(gang.members.begin(), gang.members.end(),
-                           [](const Member& member) { return member.state == MemberState::kWaiting; });
-  gang.min_member = waits ? static_cast<int>(gang.members.size()) : 0;
+  gang.min_member = wants_node(gang) ? static_cast<int>(gang.members.size()) : 0;
   gang.group_exists = false;
   gang.queued_at = pods.front()->created_at.value_or(Time{});
   return gang;

@@ -20,6 +20,7 @@
 #include "sched/cluster.h"
 #include "sched/gang.h"
 #include "sched/shape.h"
+#include "sched/volumes.h"
 
 namespace trainyard::sched {
 
@@ -90,12 +91,8 @@ struct Documents {
   std::vector<const json::object*> queues;
   std::vector<const json::object*> priority_classes;
   std::vector<const json::object*> namespaces;  // for queues that select them by label
-  // Where volumes can be reached, "namespace/claim" -> names of nodes, sorted; claims that are
-  // reachable everywhere are left out.
-  std::map<std::string, std::vector<std::string>> claim_nodes;
-  // Claims that are there, "namespace/claim", and why a pod that mounts it cannot have a node yet, "" when it
-  // can. Not set: claims need neither be there nor be bound.
-  std::optional<std::map<std::string, std::string>> claims;
+  // Of claims and volumes; null: nobody knows of any, and claims need neither be there nor be bound.
+  const VolumesFound* volumes = nullptr;
   // Bindings made that the pods seen do not show yet: uid -> node.
   std::map<std::string, std::string> assumed;
 };

@@ -15,7 +15,8 @@ using testing::object;
 // Documents that live as long as the test.
 struct Yard {
   std::vector<json::object> pods, nodes, groups, queues, classes, namespaces;
-  Documents extra;  // claim_nodes, assumed
+  Documents extra;  // assumed
+  VolumesFound volumes;
   FrontOptions options;
   Shapes shapes;
 
@@ -25,6 +26,7 @@ struct Yard {
     groups_seen.clear();
     for (const json::object& pod : pods) seen.push_back(see_pod(pod, shapes));
     Documents documents = extra;
+    documents.volumes = &volumes;
     for (const PodSeen& pod : seen) documents.pods.push_back(&pod);
     auto refer = [](const std::vector<json::object>& from, std::vector<const json::object*>& to) {
       for (const json::object& one : from) to.push_back(&one);
@@ -174,14 +176,93 @@ TEST(GangsFrom, APodWaitsForItsClaims) {
     return decisions.waiting.empty() ? std::string("placed") : decisions.waiting[0].text;
   };
   EXPECT_EQ(outcome(), "placed") << "where claims are not looked after";
-  yard.extra.claims = {{"ns/data", ""}, {"other/logs", ""}};
+  yard.volumes.troubles = {{"ns/data", ""}, {"other/logs", ""}};
   EXPECT_EQ(outcome(), "claim logs does not exist");
-  yard.extra.claims = {{"ns/data", ""}, {"ns/logs", "claim logs has no volume yet"}};
+  yard.volumes.troubles = {{"ns/data", ""}, {"ns/logs", "claim logs has no volume yet"}};
   EXPECT_EQ(outcome(), "claim logs has no volume yet");
-  yard.extra.claims = {{"ns/data", ""}, {"ns/logs", ""}};
+  yard.volumes.troubles = {{"ns/data", ""}, {"ns/logs", ""}};
   EXPECT_EQ(outcome(), "placed");
-  yard.extra.claim_nodes = {{"ns/data", {"n"}}, {"ns/logs", {"m"}}};
+  yard.volumes.nodes = {{"ns/data", {"n"}}, {"ns/logs", {"m"}}};
   EXPECT_NE(outcome(), "placed") << "no node reaches both";
+}
+
+// One that is not needed to begin does not keep the others waiting.
+TEST(GangsFrom, AMemberWithoutItsClaimIsHeldBackAlone) {
+  Yard yard;
+  yard.nodes = {object(R"({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8"}}})")};
+  std::string_view named = R"(, "annotations": {"scheduling.k8s.io/group-name": "train"})";
+  std::string_view mounts =
+      R"({"containers": [], "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]})";
+  yard.pods = {pod("w-0", named, kOneCpu), pod("w-1", named, kOneCpu), pod("w-2", named, mounts)};
+  yard.volumes.troubles.emplace();
+  auto outcome = [&](int least) {
+    yard.groups = {object(fmt::format(R"({{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+      "metadata": {{"name": "train", "namespace": "ns"}}, "spec": {{"minMember": {} }} }})",
+                                      least))};
+    Snapshot snapshot = yard.snapshot();
+    Decisions decisions = schedule(snapshot.cluster, snapshot.gangs, {}, kNow);
+    return fmt::format("{} bound, {}", decisions.bindings.size(), decisions.waiting.at(0).text);
+  };
+  EXPECT_EQ(outcome(2), "2 bound, claim data does not exist");
+  EXPECT_EQ(outcome(3), "0 bound, claim data does not exist");
+}
+
+TEST(GangsFrom, ClaimsThatLiveAsLongAsTheirPod) {
+  Shapes shapes;
+  json::object one = pod("w-0", "", R"({"containers": [], "volumes": [
+    {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+    {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+    {"name": "again", "persistentVolumeClaim": {"claimName": "data"}}]})");
+  EXPECT_EQ(shapes.at(shapes.number(one)).claims, (std::vector<std::string>{"w-0-scratch", "data"}));
+}
+
+TEST(GangsFrom, OpenClaimsBecomePartOfTheCluster) {
+  Yard yard;
+  yard.nodes = {object(R"({"metadata": {"name": "n"}})"), object(R"({"metadata": {"name": "m"}})")};
+  yard.pods = {
+      pod("p", "", R"({"containers": [], "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]})")};
+  yard.volumes.troubles.emplace()["ns/data"] = "";
+  yard.volumes.sources = {{"unused", std::nullopt, 1}, {"pv", std::vector<std::string>{"gone", "m"}, 10}};
+  yard.volumes.open = {{"ns/data", {"local", 10, {1}}}};
+  Snapshot snapshot = yard.snapshot();
+  EXPECT_EQ(snapshot.cluster.sources, (std::vector<VolumeSource>{{"pv", std::vector<int>{1}, 10}}));
+  EXPECT_EQ(snapshot.cluster.claims, (std::vector<Claim>{{"ns/data", "local", 10, {0}}}));
+  Decisions decisions = schedule(snapshot.cluster, snapshot.gangs, {}, kNow);
+  EXPECT_EQ(decisions.bindings.at(0).node, "m");
+  EXPECT_EQ(decisions.volumes, (std::vector<VolumeBinding>{{"/ns/p", "ns/data", "pv"}}));
+}
+
+// A group without conditions: what was there before is read from the pods.
+TEST(GangsFrom, ACoschedulingGangThatLostAMemberKeepsItsPlace) {
+  Yard yard;
+  yard.groups = {object(R"({"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup",
+    "metadata": {"name": "train", "namespace": "ns"}, "spec": {"minMember": 2}, "status": {"phase": "Scheduling"}})")};
+  std::string_view named = R"(, "labels": {"scheduling.x-k8s.io/pod-group": "train"})";
+  std::string_view placed = R"({"containers": [], "nodeName": "n"})";
+  auto gang = [&](std::string_view started) {
+    yard.pods = {
+        pod("w-0", named, placed, fmt::format(R"({{"phase": "Running", "startTime": "{}"}})", started)),
+        pod("w-1", named, kOneCpu)};
+    return yard.snapshot().gangs.at(0);
+  };
+  EXPECT_TRUE(gang("2023-11-14T21:59:59Z").whole_once) << "the one that waits was made when the other ran";
+  EXPECT_EQ(gang("2023-11-14T21:59:59Z").broken_since, parse_rfc3339("2023-11-14T22:00:00Z"));
+  EXPECT_FALSE(gang("2023-11-14T22:00:01Z").whole_once) << "both were there: bound in part";
+  yard.pods.pop_back();
+  EXPECT_TRUE(yard.snapshot().gangs.at(0).whole_once) << "nobody waits";
+}
+
+TEST(GangsFrom, ShapesThatNobodyHasAreForgotten) {
+  Shapes shapes;
+  json::object a = pod("a", R"(, "labels": {"app": "x"})", kOneCpu);
+  json::object b = pod("b", R"(, "labels": {"app": "y"})", kOneCpu);
+  EXPECT_EQ(shapes.number(a), 0);
+  EXPECT_EQ(shapes.number(b), 1);
+  EXPECT_EQ(shapes.keep({false, true}), (std::vector<int>{-1, 0}));
+  EXPECT_EQ(shapes.size(), 1);
+  EXPECT_EQ(shapes.number(b), 0);
+  EXPECT_EQ(shapes.at(0).labels.at("app"), "y");
+  EXPECT_EQ(shapes.number(a), 1);
 }
 
 TEST(GangsFrom, OneDomainForAll) {
@@ -332,7 +413,7 @@ TEST(GangsFrom, NodesAndVolumes) {
   Yard yard;
   yard.pods = {
       pod("p", "", R"({"containers": [], "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]})")};
-  yard.extra.claim_nodes = {{"ns/data", {"n2"}}};
+  yard.volumes.nodes = {{"ns/data", {"n2"}}};
   yard.nodes = {object(R"({"metadata": {"name": "n1"}})"), object(R"({"metadata": {"name": "n2"}})")};
   Snapshot snapshot = yard.snapshot();
   Decisions decisions = schedule(snapshot.cluster, snapshot.gangs, {}, kNow);

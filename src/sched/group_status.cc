@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "base/hash.h"
@@ -21,6 +22,7 @@ struct Told {
   bool holds = false;
   std::string_view reason;
   std::string message;
+  uint64_t kind = 0;  // of wait, which the reason does not tell
 };
 
 json::object* find_condition(json::array& conditions, std::string_view type) {
@@ -39,30 +41,55 @@ void forget(json::array& conditions, std::string_view type) {
   }
 }
 
-// In the form of a uuid, from what it is about: equal input, equal output.
+// In the form of a uuid: what it is about, the kind of wait included, and when it was said. Equal input,
+// equal output; and who reads it later knows both.
 std::string transition_id(std::string_view uid, const Told& told, Time now) {
-  uint64_t high = fnv1a(told.type, fnv1a(uid));
-  uint64_t low = fnv1a(std::to_string(now.ms), fnv1a(told.reason, high));
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xffff,
-                     low >> 48, low & 0xffffffffffff);
+  uint64_t about = fnv1a(std::to_string(told.kind), fnv1a(told.reason, fnv1a(told.type, fnv1a(uid))));
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", about >> 32, (about >> 16) & 0xffff,
+                     about & 0xffff, 0x8000, static_cast<uint64_t>(now.ms) & 0xffffffffffff);
+}
+
+constexpr size_t kAboutLength = 18;  // of what it is about, in a transition_id
+constexpr size_t kTimeLength = 12;
+
+// When the condition got its words; by its transition when it was not us who said it.
+std::optional<Time> said_at(const json::object& condition) {
+  std::string_view id = kube::text_at(condition, {"transitionID"});
+  int64_t ms = 0;
+  if (id.size() > kTimeLength) {
+    std::string_view digits = id.substr(id.size() - kTimeLength);
+    std::from_chars(digits.data(), digits.data() + digits.size(), ms, 16);
+  }
+  std::optional<Time> changed = parse_rfc3339(kube::text_at(condition, {"lastTransitionTime"}));
+  // The transition is written in whole seconds.
+  bool ours = changed && ms >= changed->ms;
+  return ours ? std::optional(Time{ms}) : changed;
 }
 
 void tell(json::object& status, std::string_view uid, const Told& told, Time now) {
   json::array& conditions = kube::ensure_array(status, {"conditions"});
   std::string_view word = told.holds ? "True" : "False";
+  std::string id = transition_id(uid, told, now);
   json::object* there = find_condition(conditions, told.type);
+  bool same = false;
+  std::string before;
   if (there != nullptr) {
-    bool same = kube::text_at(*there, {"status"}) == word && kube::text_at(*there, {"reason"}) == told.reason;
+    same = kube::text_at(*there, {"status"}) == word && kube::text_at(*there, {"reason"}) == told.reason;
     bool same_words = kube::text_at(*there, {"message"}) == told.message;
-    std::optional<Time> since = parse_rfc3339(kube::text_at(*there, {"lastTransitionTime"}));
-    if (same && (same_words || (since && now - *since < kRewordAfter))) return;
+    before = kube::text_at(*there, {"transitionID"});
+    bool same_kind = before.empty() || before.starts_with(std::string_view(id).substr(0, kAboutLength));
+    std::optional<Time> since = said_at(*there);
+    bool fresh = since && now - *since < kRewordAfter;
+    if (same && (same_words || (same_kind && fresh))) return;
   } else {
     there = &conditions.emplace_back(json::object()).get_object();
   }
   (*there)["type"] = kube::jview(told.type);
   (*there)["status"] = kube::jview(word);
-  (*there)["transitionID"] = transition_id(uid, told, now);
-  (*there)["lastTransitionTime"] = format_rfc3339(now);
+  (*there)["transitionID"] = std::move(id);
+  // Other words for the same are no transition: how long it has been so decides who keeps its place. A
+  // server that does not keep the id leaves no other way to tell when they were said.
+  if (!same || before.empty()) (*there)["lastTransitionTime"] = format_rfc3339(now);
   (*there)["reason"] = kube::jview(told.reason);
   (*there)["message"] = told.message;
 }
@@ -112,8 +139,10 @@ std::string unschedulable_message(const Subject& of) {
 }
 
 // Volcano's and kube-batch's words for it.
-std::string_view unschedulable_reason(WaitCode code) {
-  return code == WaitCode::kMembersMissing ? "NotEnoughTasks" : "NotEnoughResources";
+Told unschedulable(const Subject& of) {
+  WaitCode code = of.verdict.waiting->code;
+  std::string_view reason = code == WaitCode::kMembersMissing ? "NotEnoughTasks" : "NotEnoughResources";
+  return {"Unschedulable", true, reason, unschedulable_message(of), kind_of(*of.verdict.waiting)};
 }
 
 void put_counts(json::object& status, const Tally& tally) {
@@ -140,9 +169,7 @@ void volcano_status(json::object& status, const Subject& of) {
   bool forming = of.tally.pods == 0 && (of.verdict.admitted || !of.waits() ||
                                         of.verdict.waiting->code == WaitCode::kMembersMissing);
   if (of.waits() && !forming) {
-    tell(status, of.uid,
-         {"Unschedulable", true, unschedulable_reason(of.verdict.waiting->code), unschedulable_message(of)},
-         of.now);
+    tell(status, of.uid, unschedulable(of), of.now);
   } else if (of.ready() && of.tally.pods > 0) {
     json::array& conditions = kube::ensure_array(status, {"conditions"});
     forget(conditions, "Unschedulable");
@@ -156,10 +183,11 @@ void kube_batch_status(json::object& status, const Subject& of) {
   bool running = of.verdict.bound || (there > 0 && there >= of.gang.min_member);
   status["phase"] = unknown ? "Unknown" : running ? "Running" : "Pending";
   put_counts(status, of.tally);
-  if (!of.waits()) return;
-  tell(status, of.uid,
-       {"Unschedulable", true, unschedulable_reason(of.verdict.waiting->code), unschedulable_message(of)},
-       of.now);
+  if (of.waits()) {
+    tell(status, of.uid, unschedulable(of), of.now);
+  } else if (of.ready() && status.contains("conditions")) {
+    forget(kube::ensure_array(status, {"conditions"}), "Unschedulable");
+  }
 }
 
 void coscheduling_status(json::object& status, const Subject& of) {
@@ -194,11 +222,11 @@ void t9k_status(json::object& status, const Subject& of, const Cluster& cluster)
   } else {
     status["allocated"] = std::move(allocated);
   }
-  bool enough = of.needs.absent == 0;
+  int missing = std::max(0, of.needs.absent - of.needs.held_back);
+  bool enough = missing == 0;
   tell(status, of.uid,
        {"SufficientGroupMember", enough, enough ? "SufficientMemberPods" : "InsufficientMemberPods",
-        enough ? "PodGroup has sufficient member pods"
-               : fmt::format("{} more pods are needed", of.needs.absent)},
+        enough ? "PodGroup has sufficient member pods" : fmt::format("{} more pods are needed", missing)},
        of.now);
   bool before = of.gang.whole_once;  // "has ever been allocated"
   if (of.ready() && of.tally.pods > 0) {
@@ -206,7 +234,9 @@ void t9k_status(json::object& status, const Subject& of, const Cluster& cluster)
          {"GroupScheduled", true, "PodGroupScheduled", "Resources have been allocated to PodGroup"}, of.now);
   } else if (!before) {
     tell(status, of.uid,
-         {"GroupScheduled", false, "GroupNotScheduled", of.waits() ? of.verdict.waiting->text : ""}, of.now);
+         {"GroupScheduled", false, "GroupNotScheduled", of.waits() ? of.verdict.waiting->text : "",
+          of.waits() ? kind_of(*of.verdict.waiting) : 0},
+         of.now);
   }
 }
 

@@ -1,7 +1,7 @@
 // group_status: what PodGroups and Queues say after a pass, in the words that users of each
 // group know. Pure. Answers the whole new status, or nothing when it is already so: a steady
-// world is written once. A reason that only changed its figures is written again at most once
-// a minute, or a busy cluster would rewrite its whole backlog with every binding.
+// world is written once. Another kind of wait is told at once; a reason that only changed its figures
+// at most once a minute, or a busy cluster would rewrite its whole backlog with every binding.
 //   volcano        phase Pending Inqueue Running Completed Unknown; Unschedulable, Scheduled
 //   kube-batch     phase Pending Running Unknown; Unschedulable
 //   coscheduling   phase Pending Scheduling Running Finished Failed

@@ -18,7 +18,7 @@ struct Stage {
   std::string api;
   std::string pods;
   std::string status = "{}";
-  int cpus = 8;
+  std::string cpus = "8";
 
   json::object group{};
   GroupSeen group_seen{};
@@ -69,7 +69,7 @@ struct Stage {
 };
 
 std::string phase(const char* api, const char* pods, const char* status = "{}", int cpus = 8) {
-  Stage stage{api, pods, status, cpus};
+  Stage stage{api, pods, status, std::to_string(cpus)};
   std::optional<json::object> out = stage.run();
   json::object before = object(status);
   return std::string(kube::text_at(out ? *out : before, {"phase"}));
@@ -135,7 +135,7 @@ TEST(GroupStatus, T9kConditions) {
   EXPECT_TRUE(kube::find_condition(conditions, "SufficientGroupMember")->is_true());
   EXPECT_EQ(kube::find_condition(conditions, "GroupScheduled")->reason, "PodGroupScheduled");
 
-  Stage small{"scheduler.tensorstack.dev/v1beta1", "ww", "{}", 1};
+  Stage small{"scheduler.tensorstack.dev/v1beta1", "ww", "{}", "1"};
   status = small.run().value();
   conditions = kube::decode_conditions({{"status", status}});
   EXPECT_EQ(kube::find_condition(conditions, "GroupScheduled")->reason, "GroupNotScheduled");
@@ -143,22 +143,68 @@ TEST(GroupStatus, T9kConditions) {
 }
 
 TEST(GroupStatus, SaysWhyAndOnlyOnce) {
-  Stage stage{"scheduling.volcano.sh/v1beta1", "ww", R"({"phase": "Inqueue"})", 1};
+  Stage stage{"scheduling.volcano.sh/v1beta1", "ww", R"({"phase": "Inqueue"})", "1"};
   json::object status = stage.run().value();
   std::vector<kube::Condition> conditions = kube::decode_conditions({{"status", status}});
   const kube::Condition* why = kube::find_condition(conditions, "Unschedulable");
   ASSERT_NE(why, nullptr);
   EXPECT_EQ(why->reason, "NotEnoughResources");
   EXPECT_EQ(why->message, "2/2 tasks in gang unschedulable: needs 2 cpu; there are 1 in all");
-  Stage again{stage.api, stage.pods, json::serialize(status), 1};
+  Stage again{stage.api, stage.pods, json::serialize(status), "1"};
   EXPECT_EQ(again.run(kNow + seconds(300)), std::nullopt) << "nothing changed";
-  Stage other_words{stage.api, stage.pods, json::serialize(status), 0};
+  Stage other_words{stage.api, stage.pods, json::serialize(status), "1500m"};
   EXPECT_EQ(other_words.run(kNow + seconds(30)), std::nullopt) << "new figures wait a minute";
   EXPECT_NE(other_words.run(kNow + seconds(60)), std::nullopt);
-  Stage fits{stage.api, stage.pods, json::serialize(status), 8};
+  Stage fits{stage.api, stage.pods, json::serialize(status), "8"};
   conditions = kube::decode_conditions({{"status", fits.run(kNow + seconds(30)).value()}});
   EXPECT_EQ(kube::find_condition(conditions, "Unschedulable"), nullptr);
   EXPECT_TRUE(kube::find_condition(conditions, "Scheduled")->is_true());
+}
+
+const kube::Condition* unschedulable(const json::object& status, std::vector<kube::Condition>& storage) {
+  storage = kube::decode_conditions({{"status", status}});
+  return kube::find_condition(storage, "Unschedulable");
+}
+
+TEST(GroupStatus, AnotherKindOfWaitIsToldAtOnce) {
+  for (const char* api : {"scheduling.volcano.sh/v1beta1", "scheduling.incubator.k8s.io/v1alpha1"}) {
+    Stage stage{api, "ww", R"({"phase": "Inqueue"})", "1"};
+    json::object status = stage.run().value();
+    Stage other{api, "ww", json::serialize(status), "0"};
+    std::optional<json::object> soon = other.run(kNow + seconds(1));
+    ASSERT_TRUE(soon) << "too large for all nodes is not too large for each";
+    std::vector<kube::Condition> storage;
+    EXPECT_EQ(unschedulable(*soon, storage)->message,
+              "2/2 tasks in gang unschedulable: a pod needs 1 cpu; the largest has 0");
+  }
+}
+
+// How long a gang has been broken decides when it gives its place back.
+TEST(GroupStatus, OtherWordsAreNoTransition) {
+  Stage stage{"scheduling.volcano.sh/v1beta1", "ww", R"({"phase": "Inqueue"})", "1"};
+  json::object status = stage.run().value();
+  std::vector<kube::Condition> storage;
+  Stage later{stage.api, stage.pods, json::serialize(status), "1500m"};
+  json::object reworded = later.run(kNow + seconds(61)).value();
+  EXPECT_EQ(unschedulable(reworded, storage)->changed_at, kNow);
+  Stage again{stage.api, stage.pods, json::serialize(reworded), "1250m"};
+  EXPECT_EQ(again.run(kNow + seconds(119)), std::nullopt) << "a minute since they were said";
+  json::object third = again.run(kNow + seconds(121)).value();
+  EXPECT_EQ(unschedulable(third, storage)->changed_at, kNow);
+
+  status.at("conditions").as_array()[0].as_object().erase("transitionID");
+  Stage pruned{stage.api, stage.pods, json::serialize(status), "1500m"};
+  EXPECT_EQ(pruned.run(kNow + seconds(59)), std::nullopt) << "where ids are not kept";
+  EXPECT_EQ(unschedulable(pruned.run(kNow + seconds(61)).value(), storage)->changed_at, kNow + seconds(61));
+}
+
+TEST(GroupStatus, KubeBatchDoesNotCallARunningGroupUnschedulable) {
+  Stage stage{"scheduling.incubator.k8s.io/v1alpha1", "ww", "{}", "1"};
+  json::object status = stage.run().value();
+  std::vector<kube::Condition> storage;
+  EXPECT_NE(unschedulable(status, storage), nullptr);
+  Stage runs{stage.api, "rr", json::serialize(status)};
+  EXPECT_EQ(unschedulable(runs.run().value(), storage), nullptr);
 }
 
 TEST(QueueStatus, BothGroups) {

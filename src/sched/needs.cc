@@ -1,11 +1,21 @@
 #include "sched/needs.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/check.h"
 
 namespace trainyard::sched {
+
+namespace {
+
+int sum_of(const std::vector<int>& counts) {
+  int64_t sum = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  return static_cast<int>(std::min<int64_t>(sum, std::numeric_limits<int>::max()));
+}
+
+}  // namespace
 
 Needs needs_of(const Gang& gang) {
   CHECK(!gang.roles.empty());
@@ -33,6 +43,9 @@ Needs needs_of(const Gang& gang) {
         ++out.leaving;
         out.evicting = out.evicting || member.evicted;
         break;
+      case MemberState::kHeldBack:
+        ++out.held_back;
+        break;
       case MemberState::kGated:
       case MemberState::kFailed:
         break;
@@ -44,8 +57,8 @@ Needs needs_of(const Gang& gang) {
     out.by_role[role] = std::max(0, gang.roles[role].min - there_by_role[role]);
     out.absent_by_role[role] = std::max(0, out.by_role[role] - waiting_by_role[role]);
   }
-  int for_roles = std::accumulate(out.by_role.begin(), out.by_role.end(), 0);
-  int absent_for_roles = std::accumulate(out.absent_by_role.begin(), out.absent_by_role.end(), 0);
+  int for_roles = sum_of(out.by_role);
+  int absent_for_roles = sum_of(out.absent_by_role);
   out.total = std::max({0, gang.min_member - there, for_roles});
   out.absent = std::max(absent_for_roles, out.total - static_cast<int>(out.waiting.size()));
   return out;

@@ -14,7 +14,8 @@ struct Needs {
   int held = 0;              // members that have one
   int leaving = 0;           // members on their way out
   bool evicting = false;     // some of them because we made them go
-  int absent = 0;            // needed members that do not exist or are gated
+  int held_back = 0;         // members that lack a claim
+  int absent = 0;            // needed members that do not exist, are gated or held back
   std::vector<int> absent_by_role;
 
   bool whole() const { return total == 0; }

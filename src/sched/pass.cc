@@ -91,9 +91,17 @@ bool Pass::goes_first(int a, int b) const {
   return x.id < y.id;
 }
 
+// One that was whole has waited since it was so no more.
+std::optional<Time> Pass::times_out_at(int g) const {
+  const Gang& of = gang(g);
+  if (!of.schedule_timeout) return std::nullopt;
+  bool broken = of.whole_once && needs_of(g).broken();
+  return (broken ? of.broken_since.value_or(now) : of.queued_at) + *of.schedule_timeout;
+}
+
 bool Pass::timed_out(int g) const {
-  const std::optional<Duration>& timeout = gang(g).schedule_timeout;
-  return timeout && waited(g) >= *timeout;
+  std::optional<Time> at = times_out_at(g);
+  return at && *at <= now;
 }
 
 unsigned Pass::lift(int g, unsigned mask) {

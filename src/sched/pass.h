@@ -25,6 +25,7 @@ class Pass {
   bool goes_first(int a, int b) const;  // inside a queue: priority, age, id
 
   Duration waited(int g) const { return now - gang(g).queued_at; }
+  std::optional<Time> times_out_at(int g) const;  // when it has waited longer than it allowed
   bool timed_out(int g) const;
   // Takes the gang's placed members out of these levels, as far as it is still in them, and
   // answers which those were. After a roll back of the State, undo_lift() takes that back too.

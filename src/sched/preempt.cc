@@ -60,7 +60,7 @@ bool Preemption::entitled(int q, const Amounts& wanted) {
   const Amounts& part = parts()[static_cast<size_t>(q)];
   const Amounts& held = pass_.book.held(Moment::kSoon, q);
   for (size_t r = 0; r < wanted.size(); ++r) {
-    if (wanted[r] > 0 && held[r] + wanted[r] > amount_at(part, static_cast<int>(r))) return false;
+    if (wanted[r] > 0 && plus(held[r], wanted[r]) > amount_at(part, static_cast<int>(r))) return false;
   }
   return true;
 }

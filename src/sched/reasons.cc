@@ -7,12 +7,15 @@
 #include <set>
 #include <tuple>
 
+#include "base/hash.h"
 #include "sched/fit.h"
 
 namespace trainyard::sched {
 namespace {
 
 constexpr size_t kNamedHoldersMax = 3;
+constexpr const char* kNotBesideVolumes =
+    "there are volumes for its claims, but not on nodes that have room for all of its pods";
 
 const Queue* queue_of(const Pass& pass, int g) {
   int q = pass.queue_of(g);
@@ -74,7 +77,7 @@ std::string on_nodes(const Pass& pass, int g, int pod_class) {
 
 int64_t sum_over(const std::vector<int>& nodes, int resource, auto&& amount_of) {
   int64_t sum = 0;
-  for (int n : nodes) sum += std::max<int64_t>(0, amount_of(n, resource));
+  for (int n : nodes) sum = plus(sum, std::max<int64_t>(0, amount_of(n, resource)));
   return sum;
 }
 
@@ -158,6 +161,14 @@ std::string domain_text(const Pass& pass, int g) {
                      pass.needs_of(g).total, gang.domain_key);
 }
 
+bool wants_volumes(const Pass& pass, int g) {
+  std::vector<int> needed = needed_members(pass.gang(g), pass.needs_of(g));
+  return std::any_of(needed.begin(), needed.end(), [&](int m) {
+    const Member& member = pass.gang(g).members[static_cast<size_t>(m)];
+    return !pass.tables.pod_class(member.pod_class).claims.empty();
+  });
+}
+
 // Enough in all, but in pieces.
 std::string fragments_text(Pass& pass, int g) {
   for (const Bundle& bundle : bundles_of(pass, g)) {
@@ -169,6 +180,7 @@ std::string fragments_text(Pass& pass, int g) {
                        on_nodes(pass, g, bundle.some_class), room);
   }
   if (std::string words = domain_text(pass, g); !words.empty()) return words;
+  if (wants_volumes(pass, g)) return kNotBesideVolumes;
   return fmt::format("needs {} pods at once; each fits, but not all together", pass.needs_of(g).total);
 }
 
@@ -188,6 +200,12 @@ std::string no_node_text(const Pass& pass, int g, int pod_class) {
 }
 
 }  // namespace
+
+// What is wrong with a claim has no figures that change with other gangs: other words are another cause.
+uint64_t kind_of(const Waiting& waiting) {
+  uint64_t code = static_cast<uint64_t>(waiting.code) + 1;
+  return waiting.code == WaitCode::kClaims ? fnv1a(waiting.text, code) : code;
+}
 
 std::optional<Refusal> never_fits_a_node(Pass& pass, int g) {
   std::set<int> seen;
@@ -233,12 +251,48 @@ std::string too_large_text(Pass& pass, int g) {
   });
   if (!lack) {
     if (std::string words = domain_text(pass, g); !words.empty()) return words;
+    if (wants_volumes(pass, g)) return kNotBesideVolumes;
     return fmt::format("needs {} pods at once; that many do not fit together even when nothing else runs",
                        pass.needs_of(g).total);
   }
   const std::string& name = pass.cluster.resources[static_cast<size_t>(lack->resource)];
   return fmt::format("needs {}{}; there are {} in all", amount_phrase(name, lack->wanted),
                      on_nodes(pass, g, lack->bundle.some_class), amount_text(name, lack->free));
+}
+
+// Those with the fewest sources choose first, whatever nodes they are on.
+std::string lacking_volumes_text(const Pass& pass, int g) {
+  std::set<int> claims;
+  for (int m : needed_members(pass.gang(g), pass.needs_of(g))) {
+    const Member& member = pass.gang(g).members[static_cast<size_t>(m)];
+    for (int claim : pass.tables.pod_class(member.pod_class).claims) {
+      if (pass.state.source_now(claim) < 0) claims.insert(claim);
+    }
+  }
+  const std::vector<VolumeSource>& sources = pass.cluster.sources;
+  std::map<std::string, std::vector<std::vector<int>>> by_class;  // the free sources of each claim
+  for (int c : claims) {
+    const Claim& claim = pass.cluster.claims[static_cast<size_t>(c)];
+    std::vector<int> free = claim.sources;
+    std::erase_if(free, [&](int source) { return !pass.state.source_is_free(source); });
+    by_class[claim.storage_class].push_back(std::move(free));
+  }
+  for (auto& [name, wanting] : by_class) {
+    std::stable_sort(wanting.begin(), wanting.end(),
+                     [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    std::set<int> taken;
+    size_t met = 0;
+    for (const std::vector<int>& free : wanting) {
+      auto one = std::find_if(free.begin(), free.end(), [&](int source) {
+        return sources[static_cast<size_t>(source)].volume.empty() || taken.insert(source).second;
+      });
+      met += one != free.end();
+    }
+    if (met == wanting.size()) continue;
+    return fmt::format("its claims need {} volume{} of class {}; {} that would do {} free", wanting.size(),
+                       wanting.size() == 1 ? "" : "s", name, met, met == 1 ? "is" : "are");
+  }
+  return "";
 }
 
 std::string missing_members_text(const Gang& gang, const Needs& needs) {

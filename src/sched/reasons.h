@@ -18,6 +18,9 @@ std::string shortage_text(Pass& pass, int g, bool in_detail);
 // Of a gang that does not fit on the empty cluster.
 std::string too_large_text(Pass& pass, int g);
 
+// Of a gang whose claims need more volumes than there are; "" when volumes are not what it lacks.
+std::string lacking_volumes_text(const Pass& pass, int g);
+
 std::string missing_members_text(const Gang& gang, const Needs& needs);
 
 }  // namespace trainyard::sched

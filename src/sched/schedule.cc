@@ -1,5 +1,8 @@
 #include "sched/schedule.h"
 
+#include <map>
+#include <set>
+
 #include "sched/admit.h"
 #include "sched/order.h"
 #include "sched/turn.h"
@@ -14,9 +17,30 @@ void set_wake(Pass& pass) {
     if (pass.needs_of(g).whole() || !pass.bound[i].empty()) continue;
     const Gang& gang = pass.gang(g);
     pass.wake_at(gang.queued_at + pass.policy.overdue_after);
-    if (gang.schedule_timeout) pass.wake_at(gang.queued_at + *gang.schedule_timeout);
+    if (std::optional<Time> at = pass.times_out_at(g)) pass.wake_at(*at);
     if (pass.policy.aging_step.count() <= 0 || pass.waited(g) >= pass.policy.overdue_after) continue;
     pass.wake_at(gang.queued_at + pass.policy.aging_step * (pass.waited(g) / pass.policy.aging_step + 1));
+  }
+}
+
+void tell_bindings(Pass& pass, int g) {
+  const Gang& gang = pass.gang(g);
+  std::set<int> claims;
+  for (const Spot& spot : pass.bound[static_cast<size_t>(g)]) {
+    const Member& member = gang.members[static_cast<size_t>(spot.member)];
+    pass.out.bindings.push_back({gang.id, member.uid, pass.tables.node(spot.node).name});
+    const std::vector<int>& mounted = pass.tables.pod_class(member.pod_class).claims;
+    claims.insert(mounted.begin(), mounted.end());
+  }
+  std::map<std::string, std::string> chosen;
+  for (int claim : claims) {
+    int source = pass.state.source_now(claim);
+    if (source < 0) continue;
+    chosen[pass.cluster.claims[static_cast<size_t>(claim)].key] =
+        pass.cluster.sources[static_cast<size_t>(source)].volume;
+  }
+  for (const auto& [claim, volume] : chosen) {
+    if (!volume.empty()) pass.out.volumes.push_back({gang.id, claim, volume});
   }
 }
 
@@ -35,15 +59,9 @@ Decisions schedule(const Cluster& cluster, std::span<const Gang> gangs, const Po
   turns.place_extras();
   admit(pass);
   set_wake(pass);
-  auto tell = [&](int g) {
-    for (const Spot& spot : pass.bound[static_cast<size_t>(g)]) {
-      const Member& member = pass.gang(g).members[static_cast<size_t>(spot.member)];
-      pass.out.bindings.push_back({pass.gang(g).id, member.uid, pass.tables.node(spot.node).name});
-    }
-  };
-  for (int g : had_turns) tell(g);
+  for (int g : had_turns) tell_bindings(pass, g);
   for (int g : pass.by_id) {
-    if (pass.needs_of(g).whole()) tell(g);  // extras of gangs that run
+    if (pass.needs_of(g).whole()) tell_bindings(pass, g);  // extras of gangs that run
   }
   return std::move(pass.out);
 }

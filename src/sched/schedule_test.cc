@@ -138,6 +138,64 @@ TEST(Schedule, Nodes) {
   });
 }
 
+TEST(Schedule, VolumesForClaims) {
+  const std::string three = "node n1 cpu=4\nnode n2 cpu=4\nnode n3 cpu=4\n";
+  auto in = [&](const char* rest) { return outcome(three + rest); };
+  EXPECT_EQ(in("volume v on=n2 size=10\ngang a w*1:cpu=1,claim=data~10"), "a/w-0=n2; data=v");
+  EXPECT_EQ(in("volume v1 on=n3 size=20\nvolume v2 on=n2 size=10\ngang a w*1:cpu=1,claim=data~10"),
+            "a/w-0=n2; data=v2")
+      << "on the first node that has one";
+  EXPECT_EQ(in("volume v1 on=n1 size=20\nvolume v2 on=n1 size=10\ngang a w*1:cpu=1,claim=data~10"),
+            "a/w-0=n1; data=v2")
+      << "the smallest there";
+  EXPECT_EQ(in("volume v1 on=n1 size=10\nvolume v2 on=n2 size=10\n"
+               "gang a w*1:cpu=1,claim=x~10 w*1:cpu=1,claim=y~10"),
+            "a/w-0=n1 a/w-1=n2; x=v1; y=v2")
+      << "each has its own";
+  EXPECT_EQ(in("volume v1 on=n1 size=10\nvolume v2 on=n1 size=20\nvolume v3 on=n2 size=10\n"
+               "gang a w*1:cpu=1,claim=x~10,claim=y~10"),
+            "a/w-0=n1; x=v1; y=v2")
+      << "both where there are two";
+  EXPECT_EQ(in("volume v1 on=n1 size=10\nvolume v2 on=n2 size=20\ngang a w*5:cpu=1,claim=x~10"),
+            "never a TooLarge")
+      << "pods that share a claim have to reach its volume";
+  EXPECT_EQ(in("volume v1 on=n1 size=10\nvolume v2 on=n2|n3 size=20\ngang a w*5:cpu=1,claim=x~10"),
+            "a/w-0=n2 a/w-1=n2 a/w-2=n2 a/w-3=n2 a/w-4=n3; x=v2");
+  EXPECT_EQ(
+      in("volume v1 on=n1 size=10\ngang a age=2 w*1:cpu=1,claim=x~10\ngang b age=1 w*1:cpu=1,claim=y~10"),
+      "a/w-0=n1; x=v1; wait b Claims")
+      << "one volume is one gang's";
+  EXPECT_EQ(in("volume v1 on=n1 size=10\ngang a w*1:cpu=1,claim=x~10 w*1:cpu=1,claim=y~10"), "wait a Claims")
+      << "all or nothing";
+  EXPECT_EQ(in("room r on=n2 size=25\ngang a w*1:cpu=1,claim=x~10 w*1:cpu=1,claim=y~10"),
+            "a/w-0=n2 a/w-1=n2");
+  EXPECT_EQ(in("room r on=n2 size=15\nroom s on=n3 size=15\n"
+               "gang a w*1:cpu=1,claim=x~10 w*1:cpu=1,claim=y~10"),
+            "a/w-0=n2 a/w-1=n3")
+      << "what one takes of the room is not there for the next";
+  EXPECT_EQ(in("volume v on=n3 size=10\nroom r size=99\ngang a w*1:cpu=1,claim=x~10"), "a/w-0=n1")
+      << "made for the node that is liked best";
+  EXPECT_EQ(in("volume v on=n1 size=10\nroom r size=99\ngang a w*1:cpu=1,claim=x~10"), "a/w-0=n1; x=v")
+      << "but not where there is one already";
+  EXPECT_EQ(outcome("node n1 cpu=1\nnode n2 cpu=1\nvolume v1 on=n1 size=10\ngang x w@n1:cpu=1\n"
+                    "gang a class=1 w*1:cpu=1,claim=d~10"),
+            "preempt x/w-0; wait a Leaving")
+      << "room is made where the volume is";
+}
+
+TEST(Schedule, WhyVolumesAreLacking) {
+  World few("node n1 cpu=9\nvolume v1 on=n1 size=10\ngang a w*1:cpu=1,claim=x~10 w*1:cpu=1,claim=y~10");
+  EXPECT_EQ(reason(few, "a"), "its claims need 2 volumes of class c; 1 that would do is free");
+  World apart(
+      "node n1 cpu=1\nnode n2 cpu=1\nvolume v1 on=n1 size=10\nvolume v2 on=n1 size=10\n"
+      "gang a w*1:cpu=1,claim=x~10 w*1:cpu=1,claim=y~10");
+  EXPECT_EQ(reason(apart, "a"),
+            "there are volumes for its claims, but not on nodes that have room for all of its pods");
+  World disk("node n1 cpu=4\nnode n2 cpu=4\ngang x w@n2:cpu=3\ngang a w*1:cpu=2,disk=n2");
+  EXPECT_EQ(reason(disk, "a"),
+            "needs 2 cpu on nodes that reach its volumes; 1 free, 3 frees when default/x ends");
+}
+
 TEST(Schedule, Queues) {
   const std::string two = "node n1 cpu=4\n";
   auto in = [&](const char* rest) { return outcome(two + rest); };
@@ -315,9 +373,56 @@ TEST(Schedule, BrokenGangs) {
       {"room is kept for a pod that is not there yet",
        "node n1 cpu=4\ngang a min=2 was-whole broken=9 w@n1:cpu=2 w-:cpu=2\ngang b w*1:cpu=1",
        "wait a MembersMissing; wait b Resources"},
-      {"but not for ever",
+      {"but not for ever, and those that run go on",
        "node n1 cpu=4\ngang a min=2 was-whole broken=600 w@n1:cpu=2 w-:cpu=2\ngang b w*1:cpu=1",
-       "b/w-0=n1; release a/w-0; wait a MembersMissing"},
+       "b/w-0=n1; wait a MembersMissing"},
+      {"bound in part, and the rest is not there: given back",
+       "node n1 cpu=4\ngang a min=3 w@n1:cpu=2 w*1:cpu=1", "release a/w-0; wait a MembersMissing"},
+      {"bound in part, and its queue is gone",
+       "node n1 cpu=4\nqueue q\ngang a queue=gone w@n1:cpu=1 w*1:cpu=1", "release a/w-0; never a NoQueue"},
+      {"bound in part, and its queue serves it no more",
+       "node n1 cpu=4\nqueue q ns=x\ngang a queue=q w@n1:cpu=1 w*1:cpu=1",
+       "release a/w-0; never a Namespace"},
+      {"its timeout counts from when it was broken",
+       "node n1 cpu=4\ngang x w@n1:cpu=2\ngang a timeout=60 age=9000 was-whole broken=30 w@n1:cpu=2 "
+       "w*1:cpu=2",
+       "wait a Resources; reserve a"},
+      {"and ends its hold",
+       "node n1 cpu=4\ngang x w@n1:cpu=2\ngang a timeout=60 age=9000 was-whole broken=60 w@n1:cpu=2 "
+       "w*1:cpu=2",
+       "release a/w-0; wait a Resources"},
+  });
+}
+
+// Whatever somebody writes into a group.
+TEST(Schedule, NumbersWithoutMeasure) {
+  expect({
+      {"a minimum beyond counting", "node n1 cpu=4\ngang a min=2147483647 was-whole broken=9 w@n1:cpu=1",
+       "wait a MembersMissing"},
+      {"minimums of roles that add up to more than there are numbers",
+       "node n1 cpu=4\ngang a min=1 w.min=2147483647 x.min=2147483647 w*1:cpu=1", "wait a MembersMissing"},
+      {"more of a resource than there are numbers",
+       "node n1 cpu=4\nqueue default cap.cpu=4\ngang x w@n1:cpu=1\ngang a w*1:cpu=9000000000000000",
+       "never a QueueFull"},
+  });
+  World memory(
+      "node n1 cpu=4\nqueue default cap.mem=100\ngang x w@n1:cpu=1,mem=1\n"
+      "gang a min=1 asks.mem=9223372036854775807\ngang b w*1:mem=9223372036854775807");
+  EXPECT_EQ(summary(memory.run()), "never b QueueFull; wait a NotAdmitted");
+}
+
+TEST(Schedule, ElasticGangs) {
+  expect({
+      {"as many beyond the minimum as the queue may hold",
+       "node n1 cpu=9\nqueue default cap.cpu=4\ngang a min=1 w*6:cpu=1",
+       "a/w-0=n1 a/w-1=n1 a/w-2=n1 a/w-3=n1; wait a ExtraMembers"},
+      {"those that are too large for it do not stand in the way of others",
+       "node n1 cpu=9\nqueue default cap.cpu=4\ngang a min=1 w*1:cpu=1 x*2:cpu=4 y*2:cpu=1",
+       "a/w-0=n1 a/y-0=n1 a/y-1=n1; wait a ExtraMembers"},
+      {"one of them is made to leave by another scheduler: the others are enough",
+       "node n1 cpu=9\ngang a min=2 w@n1:cpu=1 w@n1:cpu=1 w!n1:cpu=1", ""},
+      {"and when they are not", "node n1 cpu=9\ngang a min=3 w@n1:cpu=1 w@n1:cpu=1 w!n1:cpu=1",
+       "finish a/w-0; finish a/w-1; wait a OwnMembers"},
   });
 }
 

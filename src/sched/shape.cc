@@ -1,9 +1,12 @@
 #include "sched/shape.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kube/access.h"
 #include "kube/meta.h"
+#include "sched/decode.h"
 
 namespace trainyard::sched {
 namespace {
@@ -19,31 +22,6 @@ void for_each(const json::array* list, auto&& visit) {
   }
 }
 
-std::optional<kube::SelectorOp> operator_of(std::string_view text) {
-  if (text == "In") return kube::SelectorOp::kIn;
-  if (text == "NotIn") return kube::SelectorOp::kNotIn;
-  if (text == "Exists") return kube::SelectorOp::kExists;
-  if (text == "DoesNotExist") return kube::SelectorOp::kDoesNotExist;
-  if (text == "Gt") return kube::SelectorOp::kGreaterThan;
-  if (text == "Lt") return kube::SelectorOp::kLessThan;
-  return std::nullopt;
-}
-
-std::vector<std::string> texts(const json::array* list) {
-  std::vector<std::string> out;
-  if (list == nullptr) return out;
-  for (const json::value& entry : *list) {
-    if (entry.is_string()) out.emplace_back(kube::view(entry.get_string()));
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-NodeTerm node_term(const json::object& term) {
-  return {decode_requirements(array_at(term, {"matchExpressions"})),
-          decode_requirements(array_at(term, {"matchFields"}))};
-}
-
 std::optional<TaintEffect> effect_of(std::string_view text) {
   if (text == "NoSchedule") return TaintEffect::kNoSchedule;
   if (text == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
@@ -53,22 +31,16 @@ std::optional<TaintEffect> effect_of(std::string_view text) {
 
 NodeRule rule_of(const json::object& pod) {
   NodeRule out;
-  if (const json::object* selector = object_at(pod, {"spec", "nodeSelector"})) {
-    for (const auto& member : *selector) {
-      if (member.value().is_string()) {
-        out.selector[std::string(kube::view(member.key()))] = kube::view(member.value().get_string());
-      }
-    }
-  }
+  out.selector = decode_labels(object_at(pod, {"spec", "nodeSelector"}));
   const json::object* affinity = object_at(pod, {"spec", "affinity", "nodeAffinity"});
   if (affinity != nullptr) {
     for_each(array_at(*affinity, {"requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"}),
-             [&](const json::object& term) { out.required.push_back(node_term(term)); });
+             [&](const json::object& term) { out.required.push_back(decode_node_term(term)); });
     for_each(array_at(*affinity, {"preferredDuringSchedulingIgnoredDuringExecution"}),
              [&](const json::object& wish) {
                const json::object* term = object_at(wish, {"preference"});
                int weight = static_cast<int>(kube::int_at(wish, {"weight"}).value_or(1));
-               if (term != nullptr) out.preferred.push_back({weight, node_term(*term)});
+               if (term != nullptr) out.preferred.push_back({weight, decode_node_term(*term)});
              });
   }
   for_each(array_at(pod, {"spec", "tolerations"}), [&](const json::object& one) {
@@ -86,7 +58,7 @@ PodTerm pod_term(const json::object& term, const std::string& ns) {
       kube::LabelSelector::from_json(selector == nullptr ? json::value() : *selector);
   if (read.ok()) out.selector = read->requirements();
   bool nothing = !read.ok() || (!read->matches_everything() && out.selector.empty());
-  out.namespaces = texts(array_at(term, {"namespaces"}));
+  out.namespaces = decode_texts(array_at(term, {"namespaces"}));
   // A namespaceSelector is read as "any namespace": labels of namespaces are not known here.
   if (object_at(term, {"namespaceSelector"}) != nullptr) out.namespaces.reset();
   if (out.namespaces && out.namespaces->empty()) out.namespaces = {ns};
@@ -135,6 +107,19 @@ bool tells_members_apart(std::string_view key) {
   return false;
 }
 
+// A claim that lives as long as its pod is made in the name of both.
+std::vector<std::string> mounted_claims(const json::object& pod) {
+  std::vector<std::string> out;
+  for_each(array_at(pod, {"spec", "volumes"}), [&](const json::object& volume) {
+    std::string claim(text_at(volume, {"persistentVolumeClaim", "claimName"}));
+    if (object_at(volume, {"ephemeral"}) != nullptr) {
+      claim = fmt::format("{}-{}", kube::name_of(pod), text_at(volume, {"name"}));
+    }
+    if (!claim.empty() && std::find(out.begin(), out.end(), claim) == out.end()) out.push_back(claim);
+  });
+  return out;
+}
+
 std::string text_of(const json::object& pod) {
   json::object parts;
   parts["ns"] = kube::jview(kube::namespace_of(pod));
@@ -167,27 +152,16 @@ std::string text_of(const json::object& pod) {
     parts["resizing"] = std::move(counted);
   }
   json::array claims;
-  for_each(array_at(pod, {"spec", "volumes"}), [&](const json::object& volume) {
-    std::string_view claim = text_at(volume, {"persistentVolumeClaim", "claimName"});
-    if (!claim.empty()) claims.push_back(kube::jview(claim));
-  });
+  for (const std::string& claim : mounted_claims(pod)) claims.push_back(kube::jview(claim));
   parts["claims"] = std::move(claims);
   return json::serialize(parts);
 }
 
 }  // namespace
 
-std::vector<kube::Requirement> decode_requirements(const json::array* expressions) {
-  std::vector<kube::Requirement> out;
-  for_each(expressions, [&](const json::object& one) {
-    std::optional<kube::SelectorOp> op = operator_of(text_at(one, {"operator"}));
-    if (op) out.push_back({std::string(text_at(one, {"key"})), *op, texts(array_at(one, {"values"}))});
-  });
-  return out;
-}
-
 kube::Requests requests_of(const json::object& pod) {
   kube::Requests sum = kube::requests_of(pod);
+  for (auto& [name, amount] : sum) amount = within_bounds(amount);
   sum["pods"] = 1;
   return sum;
 }
@@ -197,19 +171,11 @@ Shape shape_of(const json::object& pod) {
   out.requests = requests_of(pod);
   out.rule = rule_of(pod);
   out.ns = kube::namespace_of(pod);
-  if (const json::object* labels = object_at(pod, {"metadata", "labels"})) {
-    for (const auto& member : *labels) {
-      std::string_view key = kube::view(member.key());
-      if (!member.value().is_string() || tells_members_apart(key)) continue;
-      out.labels[std::string(key)] = kube::view(member.value().get_string());
-    }
-  }
+  out.labels = decode_labels(object_at(pod, {"metadata", "labels"}));
+  std::erase_if(out.labels, [](const auto& label) { return tells_members_apart(label.first); });
   read_pod_affinity(pod, out);
   read_ports(pod, out);
-  for_each(array_at(pod, {"spec", "volumes"}), [&](const json::object& volume) {
-    std::string_view claim = text_at(volume, {"persistentVolumeClaim", "claimName"});
-    if (!claim.empty()) out.claims.emplace_back(claim);
-  });
+  out.claims = mounted_claims(pod);
   for_each(array_at(pod, {"spec", "topologySpreadConstraints"}), [&](const json::object& one) {
     out.spread = out.spread || text_at(one, {"topologyKey"}) == "kubernetes.io/hostname";
   });
@@ -220,6 +186,20 @@ int Shapes::number(const json::object& pod) {
   auto [at, fresh] = by_text_.try_emplace(text_of(pod), size());
   if (fresh) shapes_.push_back(shape_of(pod));
   return at->second;
+}
+
+std::vector<int> Shapes::keep(const std::vector<bool>& used) {
+  std::vector<int> renamed(shapes_.size(), -1);
+  std::vector<Shape> kept;
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    if (i >= used.size() || !used[i]) continue;
+    renamed[i] = static_cast<int>(kept.size());
+    kept.push_back(std::move(shapes_[i]));
+  }
+  shapes_ = std::move(kept);
+  std::erase_if(by_text_, [&](const auto& entry) { return renamed[static_cast<size_t>(entry.second)] < 0; });
+  for (auto& [text, number] : by_text_) number = renamed[static_cast<size_t>(number)];
+  return renamed;
 }
 
 }  // namespace trainyard::sched

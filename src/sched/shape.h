@@ -1,6 +1,6 @@
 // Shapes: what pods look like to the scheduler, read from their documents once each. Equal
-// specs get the same number. Grows only; a cache that may be lost at any time, owned by
-// whoever keeps snapshots. Pure otherwise.
+// specs get the same number, until keep() lets go of those that nobody has any more. A cache that may be
+// lost at any time, owned by whoever keeps snapshots. Pure otherwise.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct Shape {
   std::vector<PodTerm> near;
   std::vector<PodTerm> apart;
   std::vector<std::pair<int, PodTerm>> preferred;  // by weight
-  std::vector<std::string> claims;                 // names of the PVCs it mounts
+  std::vector<std::string> claims;                 // names of the claims it mounts
   bool spread = false;                             // asks to be spread over hosts
   bool operator==(const Shape&) const = default;
 };
@@ -40,13 +40,12 @@ class Shapes {
   int number(const json::object& pod);
   const Shape& at(int number) const { return shapes_[static_cast<size_t>(number)]; }
   int size() const { return static_cast<int>(shapes_.size()); }
+  // Forgets all but these. The new number of each old one; -1: forgotten.
+  std::vector<int> keep(const std::vector<bool>& used);
 
  private:
   std::map<std::string, int> by_text_;  // the parts of the document that matter
   std::vector<Shape> shapes_;
 };
-
-// An affinity's requirement list: [{key, operator, values}].
-std::vector<kube::Requirement> decode_requirements(const json::array* expressions);
 
 }  // namespace trainyard::sched

@@ -26,7 +26,8 @@ constexpr unsigned bit(size_t index) { return 1u << index; }
 
 }  // namespace
 
-State::State(const Tables& tables) : tables_(tables), width_(static_cast<size_t>(tables.resources())) {
+State::State(const Tables& tables)
+    : tables_(tables), width_(static_cast<size_t>(tables.resources())), volumes_(tables) {
   levels_[0].emplace(tables);
   usable_.resize(static_cast<size_t>(tables.nodes()) * width_);
   use(kNow);
@@ -37,11 +38,9 @@ const std::optional<Level>& State::level_at(LevelMask level) const { return leve
 void State::ensure(LevelMask level) {
   size_t index = index_of(level);
   if (levels_[index]) return;
-  if (level == kShadow && levels_[1]) {
-    levels_[index] = levels_[1];
-  } else {
-    levels_[index] = levels_[0];
-  }
+  size_t from = level == kShadow && levels_[1] ? 1 : 0;
+  levels_[index] = levels_[from];
+  volumes_.copy(from, index);
 }
 
 void State::use(unsigned mask) {
@@ -75,13 +74,20 @@ void State::change(unsigned mask, int node, int pod_class, int times) {
 }
 
 void State::apply(const Change& change) {
+  unsigned changed = 0;
   for (size_t i = 0; i < levels_.size(); ++i) {
     if (!levels_[i] || (change.mask & bit(i)) == 0) continue;
+    changed |= bit(i);
     if (change.times < 0) {
       levels_[i]->take(tables_, change.node, change.pod_class, -change.times);
     } else {
       levels_[i]->give(tables_, change.node, change.pod_class, change.times);
     }
+  }
+  if (change.times < 0) {
+    volumes_.take(changed, change.node, change.pod_class, -change.times);
+  } else {
+    volumes_.give(changed, change.pod_class, change.times);
   }
   if ((change.mask & active_) == 0) return;
   look_at(change.node);
@@ -112,7 +118,7 @@ bool State::tolerates(int node, int pod_class) const {
   for (size_t i = 0; i < levels_.size(); ++i) {
     if ((active_ & bit(i)) != 0 && !levels_[i]->tolerates(tables_, node, pod_class)) return false;
   }
-  return true;
+  return tables_.pod_class(pod_class).claims.empty() || volumes_.has_for(active_, node, pod_class);
 }
 
 bool State::is_near(int node, int pod_class, bool placed) const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sched/level.h"
+#include "sched/volume_book.h"
 
 namespace trainyard::sched {
 
@@ -50,6 +51,9 @@ class State {
   bool tolerates(int node, int pod_class) const;
   bool is_near(int node, int pod_class, bool placed) const;
   int64_t preference(int node, int pod_class) const;
+  // The volumes of claims now: what a claim has, -1 nothing; whether a source has something left.
+  int source_now(int claim) const { return volumes_.source_at(0, claim); }
+  bool source_is_free(int source) const { return volumes_.is_free(0, source); }
 
   size_t mark() const { return done_.size(); }
   void roll_back(size_t mark);
@@ -74,7 +78,8 @@ class State {
 
   const Tables& tables_;
   size_t width_;
-  std::array<std::optional<Level>, 4> levels_;
+  std::array<std::optional<Level>, VolumeBook::kLevels> levels_;
+  VolumeBook volumes_;
   unsigned active_ = kNow;
   std::vector<int64_t> usable_;
   std::vector<Change> done_;

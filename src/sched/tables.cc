@@ -50,6 +50,7 @@ void Tables::read_classes() {
   for (const PodClass& pod : cluster_.classes) {
     CHECK(pod.requests.size() <= cluster_.resources.size());
     CHECK(static_cast<size_t>(pod.node_rule) < cluster_.node_rules.size());
+    for (int claim : pod.claims) CHECK(static_cast<size_t>(claim) < cluster_.claims.size());
     std::vector<Need> needs;
     for (size_t r = 0; r < pod.requests.size(); ++r) {
       if (pod.requests[r] > 0) needs.push_back({static_cast<int>(r), pod.requests[r]});
@@ -72,7 +73,8 @@ void Tables::read_terms() {
     const PodClass& pod = cluster_.classes[c];
     bool shunned = std::any_of(apart_terms_.begin(), apart_terms_.end(),
                                [&](int term) { return matches(term, static_cast<int>(c)); });
-    looks_around_.push_back(shunned || !pod.ports.empty() || !pod.near.empty() || !pod.apart.empty());
+    looks_around_.push_back(shunned || !pod.ports.empty() || !pod.near.empty() || !pod.apart.empty() ||
+                            !pod.claims.empty());
   }
 }
 

@@ -45,7 +45,7 @@ class Tables {
   bool matches(int term, int c) const { return matches_[static_cast<size_t>(term)][static_cast<size_t>(c)]; }
   // The terms that some class wants to be apart by.
   const std::vector<int>& apart_terms() const { return apart_terms_; }
-  // Whether where it may go depends on what is beside it.
+  // Whether where it may go depends on what is beside it, or on volumes that others take.
   bool looks_around(int c) const { return looks_around_[static_cast<size_t>(c)]; }
 
  private:

@@ -4,13 +4,16 @@
 //   queue q weight=2 priority=1 cap.cpu=4 guarantee.cpu=2 deserved.cpu=3 closed kept ns=a on=zone:a
 //   gang a min=2 queue=q class=100 priority=5 age=600 worker*2:cpu=1,gpu=1 ps@n1:cpu=1 ...
 //   other n1 cpu=1
+//   volume v1 size=10 [on=n1|n2]          one that somebody made
+//   room r1 size=40 [on=n1|n2]            where volumes are made
 //
 // A member is role[*count][@node | ~node (leaving) | !node (evicted) | + (succeeded) | -
 // (failed) | ? (gated)]:asks, and asks are cpu, mem, gpu, label=value of the node, tolerates=key,
-// port=80, app=x, near=x/key, apart=x/key, likes=x/key, shuns=x/key, wishes=label:value, disk=n1|n2.
-// Gangs also know: ns=, role.min=2, spread=role, keeps, firm (not preemptible), meek (never
-// preempts), timeout=60, runs=60, ends=60, same=key, rather-same=key, asks.cpu=4 (not let in yet),
-// was-whole, broken=60. Times are seconds; ages before now, `ends` after.
+// port=80, app=x, near=x/key, apart=x/key, likes=x/key, shuns=x/key, wishes=label:value, disk=n1|n2,
+// claim=name~size (served by all volumes and rooms that are large enough, the volumes first). Gangs also
+// know: ns=, role.min=2, spread=role, keeps, firm (not preemptible), meek (never preempts), timeout=60,
+// runs=60, ends=60, same=key, rather-same=key, asks.cpu=4 (not let in yet), was-whole, broken=60. Times are
+// seconds; ages before now, `ends` after.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,6 +21,7 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/check.h"
@@ -122,6 +126,7 @@ class World {
     if (words[0] == "node") read_node(words[1], rest);
     if (words[0] == "queue") read_queue(words[1], rest);
     if (words[0] == "gang") read_gang(words[1], rest);
+    if (words[0] == "volume" || words[0] == "room") read_source(words[0] == "volume" ? words[1] : "", rest);
     if (words[0] == "other") {
       cluster.others.push_back({node_index(words[1]), class_of("other", split(rest.front(), ','))});
     }
@@ -147,6 +152,37 @@ class World {
       }
     }
     cluster.nodes.push_back(std::move(node));
+  }
+
+  void read_source(const std::string& name, const std::vector<std::string>& words) {
+    VolumeSource source{name, std::nullopt, 0};
+    for (const std::string& word : words) {
+      auto [key, value] = setting(word);
+      if (key == "size") source.room = std::stoll(value);
+      if (key != "on") continue;
+      source.nodes.emplace();
+      for (const std::string& node : split(value, '|')) source.nodes->push_back(node_index(node));
+    }
+    cluster.sources.push_back(std::move(source));
+  }
+
+  // "data~10".
+  int claim_of(const std::string& text) {
+    std::vector<std::string> parts = split(text, '~');
+    Claim claim{"default/" + parts[0], "c", std::stoll(parts[1]), {}};
+    for (size_t s = 0; s < cluster.sources.size(); ++s) {
+      if (cluster.sources[s].room >= claim.size) claim.sources.push_back(static_cast<int>(s));
+    }
+    std::stable_sort(claim.sources.begin(), claim.sources.end(), [&](int a, int b) {
+      auto rank = [&](int s) {
+        const VolumeSource& source = cluster.sources[static_cast<size_t>(s)];
+        return std::tuple(source.volume.empty(), source.room, source.volume);
+      };
+      return rank(a) < rank(b);
+    });
+    auto found = std::find(cluster.claims.begin(), cluster.claims.end(), claim);
+    if (found == cluster.claims.end()) found = cluster.claims.insert(found, claim);
+    return static_cast<int>(found - cluster.claims.begin());
   }
 
   void read_queue(const std::string& name, const std::vector<std::string>& words) {
@@ -308,6 +344,8 @@ class World {
         rule.required.push_back({{{pair[0], kube::SelectorOp::kIn, split(pair[1], '|')}}, {}});
       } else if (key == "disk") {
         rule.allowed = split(value, '|');
+      } else if (key == "claim") {
+        pod.claims.push_back(claim_of(value));
       } else {
         rule.selector[key] = value;
       }
@@ -325,6 +363,8 @@ inline std::string_view name_of(WaitCode code) {
   switch (code) {
     case WaitCode::kMembersMissing:
       return "MembersMissing";
+    case WaitCode::kNoGroup:
+      return "NoGroup";
     case WaitCode::kNoQueue:
       return "NoQueue";
     case WaitCode::kQueueClosed:
@@ -364,6 +404,8 @@ inline std::string summary(const Decisions& decisions) {
   for (const Binding& one : decisions.bindings)
     bound += (bound.empty() ? "" : " ") + one.uid + "=" + one.node;
   if (!bound.empty()) parts.push_back(bound);
+  for (const VolumeBinding& one : decisions.volumes)
+    parts.push_back(fmt::format("{}={}", one.claim.substr(one.claim.find('/') + 1), one.volume));
   for (const std::string& id : decisions.admitted) parts.push_back("admit " + id);
   for (const Eviction& one : decisions.evictions) {
     constexpr const char* kWords[] = {"preempt", "reclaim", "release", "finish"};

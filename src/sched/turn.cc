@@ -13,6 +13,7 @@
 namespace trainyard::sched {
 namespace {
 
+constexpr int kKeptMembersMax = 10'000;  // for more that are not there no room is kept
 constexpr int kDetailedReasonsMax = 20;  // beyond, a reason does not say who frees what
 
 }  // namespace
@@ -51,19 +52,21 @@ bool Turns::cannot_start(int g) {
     pass_.wait(g, WaitKind::kWaitFor, WaitCode::kOwnMembers,
                fmt::format("{} of its former pods are still leaving", needs.leaving));
   } else if (!gang.group_exists) {
-    pass_.wait(g, WaitKind::kWaitFor, WaitCode::kMembersMissing,
+    pass_.wait(g, WaitKind::kWaitFor, WaitCode::kNoGroup,
                fmt::format("its pods name PodGroup {}, which does not exist", gang.name));
-  } else if (!gang.lacks_claim.empty()) {
-    pass_.wait(g, WaitKind::kWaitFor, WaitCode::kClaims, gang.lacks_claim);
   } else if (q < 0) {
+    if (needs.broken()) release(g);
     pass_.wait(g, WaitKind::kInfeasible, WaitCode::kNoQueue,
                fmt::format("queue {} does not exist: create it, or name another", gang.queue));
   } else if (std::optional<Refusal> no = pass_.book.turns_away(q, gang.ns, needs.held > 0)) {
+    if (needs.broken()) release(g);
     pass_.wait(g, no->kind, no->code, std::move(no->text));
   } else if (needs.absent > 0) {
     if (needs.broken()) keep_place(g);
     // One that waits to be let in is answered by admit.
-    if (!gang.asks_admission) {
+    if (needs.held_back > 0) {
+      pass_.wait(g, WaitKind::kWaitFor, WaitCode::kClaims, gang.lacks_claim);
+    } else if (!gang.asks_admission) {
       pass_.wait(g, WaitKind::kWaitFor, WaitCode::kMembersMissing, missing_members_text(gang, needs));
     }
   } else {
@@ -72,14 +75,18 @@ bool Turns::cannot_start(int g) {
   return true;
 }
 
-// Pods that a broken gang lost and does not have anew yet: room is kept for others like them.
+// Pods that a broken gang lost and does not have anew yet: for a while room is kept for others like them.
+// Those that run go on when the time is over: what was lost may have been done, and nobody waits with them
+// for what others hold. A gang that was never whole, and of which some wait, gives back what it has.
 void Turns::keep_place(int g) {
   const Gang& gang = pass_.gang(g);
   Time until = gang.broken_since.value_or(pass_.now) + pass_.policy.hold_place;
-  if (!gang.whole_once || until <= pass_.now) {
-    if (gang.whole_once) release(g);
+  if (!gang.whole_once) {
+    bool others_wait = !pass_.needs_of(g).waiting.empty() || pass_.needs_of(g).held_back > 0;
+    if (others_wait) release(g);
     return;
   }
+  if (until <= pass_.now || pass_.needs_of(g).absent > kKeptMembersMax) return;
   if (gang.broken_since) pass_.wake_at(until);
   Gang wished = gang;
   Needs needs = pass_.needs_of(g);
@@ -241,6 +248,9 @@ Refusal Turns::explain(int g) {
               fmt::format("fits, but would delay {}, which has waited longer", pass_.out.reservation->gang)};
     }
   }
+  if (std::string lack = lacking_volumes_text(pass_, g); !lack.empty()) {
+    return {WaitKind::kWaitFor, WaitCode::kClaims, lack};
+  }
   if (pass_.needs_of(g).held == 0 && !fits_empty_cluster(g)) {
     if (std::optional<Refusal> never = never_fits_a_node(pass_, g)) return *never;
     return {WaitKind::kInfeasible, WaitCode::kTooLarge, too_large_text(pass_, g)};
@@ -307,7 +317,8 @@ Turns::Shape Turns::shape_of(int g) const {
 void Turns::finish_evictions() {
   for (int g : pass_.by_id) {
     const Needs& needs = pass_.needs_of(g);
-    if (!needs.evicting || needs.held == 0) continue;
+    // One that is whole without them goes on; for whom they made room has its turn.
+    if (!needs.evicting || needs.held == 0 || needs.whole()) continue;
     pass_.state.ensure(kSoon);
     pass_.lift(g, kToClaim);
     pass_.book.leave(pass_.queue_of(g), pass_.held_by(g));
@@ -316,44 +327,52 @@ void Turns::finish_evictions() {
   pass_.state.use(kToBind);
 }
 
+// As many of these at once as the queue takes; those that are refused even alone go, with all that are like
+// them.
+void Turns::add_extras(int g, std::vector<int> left) {
+  Spots& all = pass_.bound[static_cast<size_t>(g)];
+  const Gang& gang = pass_.gang(g);
+  int q = pass_.queue_of(g);
+  auto class_of = [&](int m) { return gang.members[static_cast<size_t>(m)].pod_class; };
+  for (size_t chunk = left.size(); !left.empty();) {
+    chunk = std::min(chunk, left.size());
+    auto end = left.begin() + static_cast<std::ptrdiff_t>(chunk);
+    size_t mark = pass_.state.mark();
+    Spots spots = pass_.placer.place_extra(gang, {left.begin(), end}, q, all);
+    Amounts wanted = pass_.requests_of(g, spots);
+    if (pass_.book.refuses(q, wanted, Moment::kNow)) {
+      pass_.state.roll_back(mark);
+      int refused = class_of(left.front());
+      if (chunk == 1) std::erase_if(left, [&](int m) { return class_of(m) == refused; });
+      chunk = std::max<size_t>(1, chunk / 2);
+      continue;
+    }
+    pass_.book.hold(Moment::kNow, q, wanted);
+    all.insert(all.end(), spots.begin(), spots.end());
+    left.erase(left.begin(), end);
+  }
+  std::sort(all.begin(), all.end(), [](const Spot& a, const Spot& b) { return a.member < b.member; });
+}
+
 void Turns::place_extras_of(int g) {
   auto index = static_cast<size_t>(g);
   const Gang& gang = pass_.gang(g);
-  int q = pass_.queue_of(g);
+  if (pass_.book.turns_away(pass_.queue_of(g), gang.ns, true)) return;
   std::set<int> placed;
   for (const Spot& spot : pass_.bound[index]) placed.insert(spot.member);
   std::vector<int> left;
   for (int m : pass_.needs_of(g).waiting) {
     if (!placed.contains(m)) left.push_back(m);
   }
-  if (left.empty() || pass_.book.turns_away(q, gang.ns, true)) return;
-  if (!gang.lacks_claim.empty()) {
-    return pass_.wait(g, WaitKind::kWaitFor, WaitCode::kClaims, gang.lacks_claim);
+  add_extras(g, std::move(left));
+  size_t waiting = pass_.needs_of(g).waiting.size() - pass_.bound[index].size();
+  if (waiting > 0) {
+    pass_.wait(g, WaitKind::kWaitFor, WaitCode::kExtraMembers,
+               fmt::format("has its minimum; {} more pod{} wait{} for room", waiting, waiting == 1 ? "" : "s",
+                           waiting == 1 ? "s" : ""));
+  } else if (pass_.needs_of(g).held_back > 0) {
+    pass_.wait(g, WaitKind::kWaitFor, WaitCode::kClaims, gang.lacks_claim);
   }
-  Spots added;
-  while (!left.empty()) {
-    size_t mark = pass_.state.mark();
-    Spots spots = pass_.placer.place_extra(gang, left, q, pass_.bound[index]);
-    bool refused =
-        !spots.empty() && pass_.book.refuses(q, pass_.requests_of(g, spots), Moment::kNow).has_value();
-    if (refused) {
-      pass_.state.roll_back(mark);
-      if (left.size() == 1) break;
-      left.resize(left.size() / 2);  // fewer of them may be welcome
-      continue;
-    }
-    pass_.book.hold(Moment::kNow, q, pass_.requests_of(g, spots));
-    added.insert(added.end(), spots.begin(), spots.end());
-    break;
-  }
-  Spots& all = pass_.bound[index];
-  all.insert(all.end(), added.begin(), added.end());
-  std::sort(all.begin(), all.end(), [](const Spot& a, const Spot& b) { return a.member < b.member; });
-  size_t waiting = pass_.needs_of(g).waiting.size() - all.size();
-  if (waiting == 0) return;
-  pass_.wait(g, WaitKind::kWaitFor, WaitCode::kExtraMembers,
-             fmt::format("has its minimum; {} more pod{} wait{} for room", waiting, waiting == 1 ? "" : "s",
-                         waiting == 1 ? "s" : ""));
 }
 
 void Turns::place_extras() {
@@ -362,7 +381,7 @@ void Turns::place_extras() {
     auto index = static_cast<size_t>(g);
     const Needs& needs = pass_.needs_of(g);
     bool whole = needs.whole() ? !needs.evicting : !pass_.bound[index].empty();
-    bool more = needs.waiting.size() > pass_.bound[index].size();
+    bool more = needs.waiting.size() > pass_.bound[index].size() || needs.held_back > 0;
     if (whole && more && pass_.queue_of(g) >= 0 && !pass_.evicted[index]) with_extras.push_back(g);
   }
   std::stable_sort(with_extras.begin(), with_extras.end(), [&](int a, int b) {

@@ -24,6 +24,8 @@ PLURALS.update({
     "claim": "/api/v1/{ns}persistentvolumeclaims",
     "volume": "/api/v1/persistentvolumes",
     "storageclass": "/apis/storage.k8s.io/v1/storageclasses",
+    "csidriver": "/apis/storage.k8s.io/v1/csidrivers",
+    "csistoragecapacity": "/apis/storage.k8s.io/v1/{ns}csistoragecapacities",
 })
 
 

@@ -11,6 +11,7 @@ from gangs import KUBE_BATCH_CRD, World, volcano_crds  # noqa: E402  (finds test
 import cases  # noqa: E402, F401
 import rights_cases  # noqa: E402, F401
 import volcano_cases  # noqa: E402, F401
+import volume_cases  # noqa: E402, F401
 from yard import Runner, Session, trainyard  # noqa: E402
 
 
@@ -18,9 +19,10 @@ def main():
     session = Session(__doc__, "trainyard-gangs-")
 
     def body(cluster, _):
-        # Nobody is a kubelet here: nodes are what their objects say.
+        # Nobody is a kubelet here: nodes are what their objects say. Claims are bound by the real controller.
+        without, more = ("node-lifecycle-controller", "taint-eviction-controller"), ["persistentvolume-binder-controller"]
         cluster.manager.arguments = [
-            ",".join(one for one in each.split(",") if one not in ("node-lifecycle-controller", "taint-eviction-controller"))
+            ",".join([one for one in each.split(",") if one not in without] + more)
             if "garbage-collector" in each else each for each in cluster.manager.arguments]
         cluster.start()
         cluster.kubectl("apply", "-f", "-", stdin=trainyard("install", "--scheduler"))

@@ -5,6 +5,7 @@ import json
 from gangs import GROUP, crd, pod, pod_group
 from proxy import Proxy
 from rights import granted_to, used_in
+from volume_cases import SELECTED, claim, pod_with, storage_class, volume
 from yard import NAMESPACE, ServiceProcess, case, check, same, token_of, until
 
 ACCOUNT = "trainyard-scheduler"
@@ -52,17 +53,15 @@ def add_groups(world):
         world.api.create("pod", world.ns, one)
 
 
-def add_volume(world):
-    """A pod whose volume is made when it has a node; the case plays who makes it."""
-    world.api.create("storageclass", None, {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": world.ns},
-                                            "provisioner": "example.com/none", "volumeBindingMode": "WaitForFirstConsumer"})
-    world.closers.append(lambda: world.api.delete("storageclass", None, world.ns))
-    world.api.create("claim", world.ns, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
-                                         "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": world.ns, "resources": {"requests": {"storage": "1Gi"}}}})
+def add_volumes(world):
+    """A pod with two claims: the volume of one is there, that of the other is made when the pod has a node."""
+    storage_class(world, world.ns, "example.com/none")
+    storage_class(world, f"{world.ns}-local", "kubernetes.io/no-provisioner")
+    volume(world, f"{world.ns}-local", f"{world.ns}-local", world.nodes[1])
+    claim(world, "data", world.ns)
+    claim(world, "scratch", f"{world.ns}-local")
     world.api.create("vc-podgroup", world.ns, pod_group("stored", 1))
-    one = pod("stored-0", "stored")
-    one["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
-    world.api.create("pod", world.ns, one)
+    pod_with(world, "stored-0", "stored", ["data", "scratch"])
 
 
 def node_of(world, name):
@@ -70,18 +69,12 @@ def node_of(world, name):
 
 
 def volume_is_made(world):
-    key = "volume.kubernetes.io/selected-node"
-    node = until(lambda: world.api.get("claim", world.ns, "data")["metadata"].get("annotations", {}).get(key), "the claim is told its node")
+    node = until(lambda: world.api.get("claim", world.ns, "data")["metadata"].get("annotations", {}).get(SELECTED), "the claim is told its node")
+    same(node, world.nodes[1], "where the other volume is")
     same(node_of(world, "stored-0"), "", "the pod's node before it has its volume")
     reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": "data", "namespace": world.ns}
-    world.api.create("volume", None, {
-        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": world.ns},
-        "spec": {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageClassName": world.ns, "claimRef": reference, "hostPath": {"path": "/none"}}})
-    world.closers.append(lambda: world.api.delete("volume", None, world.ns))
-    # What the controller of volumes would say, which does not run here.
-    world.api.patch("claim", world.ns, "data", {"spec": {"volumeName": world.ns}})
-    world.api.patch("claim", world.ns, "data", {"status": {"phase": "Bound"}}, "status")
-    until(lambda: node_of(world, "stored-0") == node, "the pod goes to its volume")
+    volume(world, world.ns, world.ns, node, claimRef=reference)
+    until(lambda: node_of(world, "stored-0") == node, "the pod goes to its volumes")
 
 
 def preempt(world):
@@ -110,7 +103,7 @@ def rights(world):
     add_groups(world)
     for name in ("kb-0", "cs-0", "t9-0"):
         until(lambda: node_of(world, name), f"{name} has a node")
-    add_volume(world)
+    add_volumes(world)
     volume_is_made(world)
     preempt(world)
     world.add_gang("late", 20)

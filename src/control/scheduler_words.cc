@@ -1,0 +1,161 @@
+// What PodGroups, Queues and waiting pods are told after a pass, and events.
+#include <algorithm>
+
+#include "control/scheduler.h"
+#include "kube/access.h"
+
+namespace trainyard::control {
+namespace {
+
+// How many writes are sent together, bindings aside.
+constexpr size_t kWordsAtOnceMax = 256;
+// Pods come one by one and start one by one: what is said of their group waits for the rest.
+constexpr Duration kSettle{300};
+constexpr Duration kRewordPod = std::chrono::minutes(1);
+constexpr Duration kRewordMember = std::chrono::minutes(10);  // its group has the newest words
+constexpr int kEventsPerGangMax = 16;
+
+template <typename T>
+std::vector<T> take_first(std::deque<T>& from, size_t count) {
+  auto end = from.begin() + static_cast<std::ptrdiff_t>(std::min(count, from.size()));
+  std::vector<T> out(std::make_move_iterator(from.begin()), std::make_move_iterator(end));
+  from.erase(from.begin(), end);
+  return out;
+}
+
+}  // namespace
+
+void Scheduler::order_status(const kube::Resource& resource, const client::Object& seen, json::object status,
+                             bool at_once, Time now) {
+  Owed& owed = owed_.try_emplace(std::string(kube::uid_of(*seen)), Owed{now}).first->second;
+  owed.seen = true;
+  if (owed.since > now) owed.since = now;
+  if (!at_once && now - owed.since < kSettle) return wake_at(owed.since + kSettle);
+  statuses_.push_back({resource, seen, std::move(status)});
+}
+
+void Scheduler::order_statuses(const sched::Snapshot& snapshot,
+                               const std::vector<const sched::GroupSeen*>& groups, Time now) {
+  statuses_.clear();
+  for (auto& [uid, owed] : owed_) owed.seen = false;
+  std::vector<sched::Verdict> verdicts = sched::verdicts_of(snapshot, decisions_);
+  for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
+    int place = snapshot.group_of[g];
+    if (place < 0) continue;
+    const GroupSight& group = *view_.groups()[static_cast<size_t>(place)];
+    std::optional<json::object> status =
+        group.seen.group.deleting
+            ? std::nullopt
+            : sched::group_status(*group.object, snapshot, static_cast<int>(g), verdicts[g], now);
+    if (!status) continue;
+    order_status(group_resource(group.seen.group.group), group.object, std::move(*status),
+                 verdicts[g].admitted, now);
+  }
+  for (const client::Object& queue : view_.queues()) {
+    std::optional<json::object> status = sched::queue_status(*queue, snapshot, groups, now);
+    if (!status) continue;
+    bool t9k = kube::text_at(*queue, {"apiVersion"}).starts_with(kube::kT9kQueues.group);
+    order_status(t9k ? kube::kT9kQueues : kube::kVolcanoQueues, queue, std::move(*status), false, now);
+  }
+  std::erase_if(owed_, [](const auto& entry) { return !entry.second.seen; });
+}
+
+bool Scheduler::run_statuses(Time now) {
+  if (statuses_.empty()) return false;
+  std::vector<Status> batch = take_first(statuses_, kWordsAtOnceMax);
+  std::vector<kube::Request> requests;
+  for (Status& one : batch) {
+    requests.push_back(status_request(one.resource, *one.seen, std::move(one.status)));
+  }
+  counts_.writes += static_cast<int64_t>(batch.size());
+  std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
+  for (size_t i = 0; i < batch.size(); ++i) {
+    std::string uid(kube::uid_of(*batch[i].seen));
+    if (is_settled(replies[i])) owed_.erase(uid);
+    if (replies[i].ok() && replies[i]->object != nullptr) {
+      view_.wrote(uid, kube::version_of(*replies[i]->object));
+      // Queues count their groups by what those say.
+      if (batch[i].resource.plural == kube::kVolcanoPodGroups.plural && !view_.queues().empty()) {
+        wake_at(now + kSettle);
+      }
+    }
+    if (!is_settled(replies[i])) failed(replies[i].error(), now);
+  }
+  return true;
+}
+
+void Scheduler::order_tells(const sched::Snapshot& snapshot, Time now) {
+  tells_.clear();
+  for (auto& [id, wait] : waits_) wait.seen = false;
+  std::map<std::string_view, const sched::Gang*> gangs;
+  for (const sched::Gang& gang : snapshot.gangs) gangs.emplace(gang.id, &gang);
+  for (const sched::Waiting& waiting : decisions_.waiting) {
+    auto gang = gangs.find(waiting.gang);
+    if (gang == gangs.end()) continue;
+    uint64_t kind = sched::kind_of(waiting);
+    Wait& wait = waits_.try_emplace(waiting.gang, Wait{kind, now}).first->second;
+    wait.seen = true;
+    if (wait.kind != kind || wait.since > now) {
+      wait.kind = kind;
+      wait.since = now;
+    }
+    if (now - wait.since < kSettle) {
+      if (wait.told != wait.kind) wake_at(wait.since + kSettle);
+      continue;
+    }
+    order_tells_of(*gang->second, waiting, wait, now);
+  }
+  std::erase_if(waits_, [](const auto& entry) { return !entry.second.seen; });
+  for (auto& [name, reason] : volume_waits_.reasons()) {
+    const PodSight* pod = view_.find_pod(name.uid);
+    if (pod != nullptr && pod->told != reason) tells_.push_back({name, reason});
+  }
+}
+
+void Scheduler::order_tells_of(const sched::Gang& gang, const sched::Waiting& waiting, Wait& wait, Time now) {
+  std::string message = waiting_text(gang, waiting);
+  std::string words = gist(message);
+  bool alone = gang.min_member <= 1;
+  int events_left = kEventsPerGangMax;
+  bool all_told = true;
+  for (const sched::Member& member : gang.members) {
+    bool waits =
+        member.state == sched::MemberState::kWaiting || member.state == sched::MemberState::kHeldBack;
+    if (!waits) continue;
+    const PodSight* pod = view_.find_pod(member.uid);
+    if (pod == nullptr || gist(pod->told) == words) continue;
+    // The same cause in other words: not each time another job begins or ends.
+    bool fresh = pod->told_at && now - *pod->told_at < (alone ? kRewordPod : kRewordMember);
+    if (!pod->told.empty() && wait.told == wait.kind && fresh) continue;
+    all_told = false;
+    tells_.push_back({named(pod->seen), message, events_left-- > 0});
+  }
+  if (all_told) wait.told = wait.kind;
+}
+
+bool Scheduler::run_tells(Time now) {
+  if (tells_.empty()) return false;
+  std::vector<Tell> batch = take_first(tells_, kWordsAtOnceMax);
+  std::vector<kube::Request> requests;
+  for (const Tell& tell : batch) requests.push_back(tell_pod_request(tell.pod, tell.message, now));
+  counts_.writes += static_cast<int64_t>(batch.size());
+  std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (!is_settled(replies[i])) {
+      failed(replies[i].error(), now);
+    } else if (batch[i].with_event) {
+      note(reference_to(batch[i].pod), true, "FailedScheduling", batch[i].message);
+    }
+  }
+  return true;
+}
+
+bool Scheduler::run_events(Time now) {
+  if (events_.empty()) return false;
+  Event event = std::move(events_.front());
+  events_.pop_front();
+  if (leads(now)) recorder_.tell(*fence_, event.about, options_.component, event.text, now);
+  return true;
+}
+
+}  // namespace trainyard::control
