@@ -168,6 +168,14 @@ void SchedulerView::forget_old_shapes() {
   }
 }
 
+std::set<std::string> SchedulerView::ready_nodes() const {
+  std::set<std::string> out;
+  for (const auto& [uid, sight] : nodes_.all()) {
+    if (sight.value.node.ready) out.insert(sight.value.node.name);
+  }
+  return out;
+}
+
 sched::Documents SchedulerView::documents() {
   if (pods_.at_rest()) forget_old_shapes();
   sched::Documents out;

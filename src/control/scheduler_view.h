@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,8 @@ class SchedulerView {
   void look_at_claims(ClaimsSeen::Choices choices) { claims_.refresh(nodes_.all(), std::move(choices)); }
   const ClaimsSeen& claims() const { return claims_; }
 
+  // The names of those that are there and ready.
+  std::set<std::string> ready_nodes() const;
   const PodSight* find_pod(std::string_view uid) const { return pods_.find(uid); }
   const std::map<std::string, std::string>& assumed() const { return assumed_; }
   void assume(const std::string& uid, const std::string& node) { assumed_[uid] = node; }

@@ -102,10 +102,11 @@ std::optional<VolumeWaits::Telling> VolumeWaits::next_telling() {
   return next;
 }
 
-std::optional<bool> VolumeWaits::ended(Held& held, const SchedulerView& view, Time now) const {
+std::optional<bool> VolumeWaits::ended(Held& held, const std::set<std::string>& nodes,
+                                       const SchedulerView& view, Time now) const {
   if (held.until <= now || held.until > now + kVolumesMax) return false;
   for (const Bind& bind : held.places) {
-    if (!still_wants_node(view.find_pod(bind.pod.uid))) return false;
+    if (!still_wants_node(view.find_pod(bind.pod.uid)) || !nodes.contains(bind.node)) return false;
   }
   bool all_bound = true;
   for (auto& [key, one] : held.claims) {
@@ -128,9 +129,11 @@ std::optional<bool> VolumeWaits::ended(Held& held, const SchedulerView& view, Ti
 
 VolumeWaits::Outcome VolumeWaits::look(const SchedulerView& view, Time now) {
   Outcome out;
+  if (held_.empty()) return out;
   std::vector<std::string> over;
+  std::set<std::string> nodes = view.ready_nodes();
   for (auto& [gang, held] : held_) {
-    std::optional<bool> end = ended(held, view, now);
+    std::optional<bool> end = ended(held, nodes, view, now);
     if (!end) continue;
     if (*end) {
       out.ready.insert(out.ready.end(), held.places.begin(), held.places.end());

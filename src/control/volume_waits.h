@@ -67,8 +67,9 @@ class VolumeWaits {
   bool is_in_hand(const std::string& claim) const;
   void order(const std::string& gang, const sched::ClaimSeen& claim, const sched::ClaimChoice& choice,
              const SchedulerView& view);
-  // Nullopt while it may still come to something; otherwise whether it did.
-  std::optional<bool> ended(Held& held, const SchedulerView& view, Time now) const;
+  // Nullopt while it may still come to something; otherwise whether it did. `nodes`: those that are ready.
+  std::optional<bool> ended(Held& held, const std::set<std::string>& nodes, const SchedulerView& view,
+                            Time now) const;
 
   std::map<std::string, Held> held_;  // by gang
   std::deque<Telling> tellings_;

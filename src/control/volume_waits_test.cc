@@ -115,17 +115,37 @@ TEST(VolumeWaits, AGangThatLosesAPodMeanwhileIsPlacedAnew) {
   EXPECT_EQ(yard.bound("train"), 2);
 }
 
+// The server would take a binding to a node that is no more.
+TEST(VolumeWaits, ANodeThatIsLostMeanwhileIsNotBoundTo) {
+  VolumeYard yard;
+  furnish(yard, "1", "late");
+  yard.node("there", "1");
+  add_gang(yard);
+  yard.settle();
+  std::string first = yard.selected("data");
+  std::string second = first == "here" ? "there" : "here";
+  yard.store.remove(kube::kNodes, "", second, {}, yard.now).value();
+  yard.make_volume("data", first);
+  yard.settle();
+  EXPECT_EQ(yard.bound("train"), 0);
+  yard.node("anew", "1");
+  yard.settle();
+  EXPECT_EQ(yard.node_of("train-0"), first);
+  EXPECT_EQ(yard.node_of("train-1"), "anew");
+}
+
 TEST(VolumeWaits, NobodyMakesAVolumeForTenMinutes) {
   VolumeYard yard;
   furnish(yard, "1", "late");
   yard.pod_with("p", "1", {"data"});
   yard.settle();
-  yard.store.remove(kube::kNodes, "", "here", {}, yard.now).value();
-  yard.node("there", "1");
-  yard.now = yard.now + seconds(601);
+  yard.node("here", "0");
+  yard.now = yard.now + seconds(590);
   yard.settle();
-  EXPECT_EQ(yard.node_of("p"), "");
-  EXPECT_NE(yard.told("p").find("no node"), std::string::npos) << yard.told("p");
+  EXPECT_EQ(yard.told("p"), "has a place on here; waits for the volumes of: data");
+  yard.now = yard.now + seconds(11);
+  yard.settle();
+  EXPECT_EQ(yard.told("p"), "a pod needs 1 cpu on nodes that reach its volumes; the largest has 0");
 }
 
 TEST(VolumeWaits, AClaimThatCannotBeToldIsToldLater) {
