@@ -167,7 +167,7 @@ void read_history_of_pods(Gang& gang, const kube::PodGroup& group, const std::ve
   if (group.group == kube::kCoschedulingPodGroups.group) {
     gang.whole_once = gang.whole_once || !made_anew || replaces;
     if (replaces) gang.broken_since = made_anew;
-  } else if (replaces && gang.broken_since) {
+  } else if (gang.broken_since && made_anew && (replaces || !gang.whole_once)) {
     gang.broken_since = std::max(*gang.broken_since, *made_anew);
   }
 }

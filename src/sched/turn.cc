@@ -13,6 +13,8 @@
 namespace trainyard::sched {
 namespace {
 
+// A gang in part whose pods are being made one after the other is not torn up meanwhile.
+constexpr Duration kMadeAnewWithin{5'000};
 constexpr int kKeptMembersMax = 10'000;  // for more that are not there no room is kept
 constexpr int kDetailedReasonsMax = 20;  // beyond, a reason does not say who frees what
 
@@ -83,7 +85,9 @@ void Turns::keep_place(int g) {
   Time until = gang.broken_since.value_or(pass_.now) + pass_.policy.hold_place;
   if (!gang.whole_once) {
     bool others_wait = !pass_.needs_of(g).waiting.empty() || pass_.needs_of(g).held_back > 0;
-    if (others_wait) release(g);
+    Time made_by = gang.broken_since.value_or(pass_.now) + kMadeAnewWithin;
+    if (others_wait && made_by <= pass_.now) release(g);
+    if (others_wait && gang.broken_since) pass_.wake_at(made_by);
     return;
   }
   if (until <= pass_.now || pass_.needs_of(g).absent > kKeptMembersMax) return;
