@@ -133,8 +133,8 @@ class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
 
 }  // namespace
 
-std::shared_ptr<FdPump> FdPump::make(net::any_io_executor executor, Fd fd, Events events) {
-  return std::make_shared<Pump>(std::move(executor), std::move(fd), std::move(events));
+std::shared_ptr<FdPump> FdPump::make(const net::any_io_executor& executor, Fd fd, Events events) {
+  return std::make_shared<Pump>(executor, std::move(fd), std::move(events));
 }
 
 }  // namespace trainyard::server

@@ -30,7 +30,7 @@ class FdPump {
   virtual void stop() = 0;
 
   // REQUIRES: the descriptor is non-blocking and can be polled (no regular file).
-  static std::shared_ptr<FdPump> make(boost::asio::any_io_executor executor, Fd fd, Events events);
+  static std::shared_ptr<FdPump> make(const boost::asio::any_io_executor& executor, Fd fd, Events events);
 };
 
 }  // namespace trainyard::server
