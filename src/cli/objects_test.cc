@@ -109,7 +109,8 @@ TEST(Objects, AReplicaThatHasSucceededIsNotRunAgain) {
 TEST(Objects, KeysAreMadeForASecretAndOnlyThen) {
   EXPECT_THAT(names(job(kSshJob), fixed_keys), ElementsAre("Secret a-ssh", "PodGroup a", "Pod a-worker-0"));
   Case one = job(kSshJob);
-  Result<Done> failed = each_child_of(*one.dialect, {}, one.spec, one.state, no_keys, [](json::object) {});
+  Result<Done> failed =
+      each_child_of(*one.dialect, {}, one.spec, one.state, no_keys, [](const json::object&) {});
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().message, "no keys today");
 }
