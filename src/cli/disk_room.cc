@@ -12,7 +12,8 @@ std::optional<std::string> DiskRoom::news(uintmax_t bytes_free) {
   if (is_full == std::exchange(full_, is_full)) return std::nullopt;
   if (!is_full) return fmt::format("the disk of {} has room again", folder_.string());
   return fmt::format(
-      "the disk of {} is full: until it has room, what replicas print is lost and nobody hears that they have "
+      "the disk of {} is full: until it has room, what replicas print is lost and nobody hears that they "
+      "have "
       "ended",
       folder_.string());
 }

@@ -45,13 +45,14 @@ RunSession::RunSession(Plane& plane, const RunJobs& command, const Console& cons
       console_(console),
       interrupts_(interrupts),
       logs_kept_(std::move(logs)),
-      logs_(plane.pods(), [this](const std::string& replica, std::string_view text) {
-        size_t position = positions_.try_emplace(replica, positions_.size()).first->second;
-        name_width_ = std::max(name_width_, replica.size());
-        scrolled_ += log_prefix(replica, position, name_width_, console_.bold);
-        scrolled_ += text;
-        scrolled_ += '\n';
-      }),
+      logs_(plane.pods(),
+            [this](const std::string& replica, std::string_view text) {
+              size_t position = positions_.try_emplace(replica, positions_.size()).first->second;
+              name_width_ = std::max(name_width_, replica.size());
+              scrolled_ += log_prefix(replica, position, name_width_, console_.bold);
+              scrolled_ += text;
+              scrolled_ += '\n';
+            }),
       disk_(logs_kept_.parent_path()) {}
 
 Result<Done> RunSession::ensure_namespace(const std::string& ns) {

@@ -100,7 +100,8 @@ TEST(Run, OfThousandsOfProblemsSomeAreToldAndTheOthersCounted) {
   EXPECT_EQ(ran.status, kInputAtFault);
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), int64_t{kProblemsPrintedMax} + 1);
   EXPECT_THAT(ran.err, HasSubstr("<stdin>:6: metadata.labels.k0: Invalid value"));
-  EXPECT_TRUE(ran.err.ends_with("<stdin>:1: and 4000 more problems\n")) << ran.err.substr(ran.err.size() - 80);
+  EXPECT_TRUE(ran.err.ends_with("<stdin>:1: and 4000 more problems\n"))
+      << ran.err.substr(ran.err.size() - 80);
 }
 
 // Counts what it is given, and how much of it comes at once.

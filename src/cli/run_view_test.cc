@@ -22,7 +22,7 @@ json::object mnist_job(std::string_view status = "{}") {
       .as_object();
 }
 
-json::object pod(int index, std::string_view status, std::string_view node = "here") {
+json::object replica_pod(int index, std::string_view status, std::string_view node = "here") {
   return json::parse(fmt::format(R"({{
     "metadata": {{"name": "mnist-worker-{0}", "namespace": "default", "uid": "pod-{0}",
                  "creationTimestamp": "2026-01-01T00:00:30Z",
@@ -58,19 +58,22 @@ constexpr std::string_view kRunningStatus =
 
 TEST(RunView, ReplicasAreWhatTheirPodsAre) {
   EXPECT_EQ(states(view(mnist_job(), {})), "worker-0 waiting; worker-1 waiting");
-  EXPECT_EQ(states(view(mnist_job(), {pod(0, R"({"phase":"Pending"})", ""), pod(1, kRunningStatus)})),
+  EXPECT_EQ(states(view(mnist_job(),
+                        {replica_pod(0, R"({"phase":"Pending"})", ""), replica_pod(1, kRunningStatus)})),
             "worker-0 waiting [waits for a node]; worker-1 running");
-  EXPECT_EQ(states(view(mnist_job(), {pod(0, R"({"phase":"Failed","containerStatuses":[{"name":"tensorflow",
+  EXPECT_EQ(
+      states(view(mnist_job(), {replica_pod(0, R"({"phase":"Failed","containerStatuses":[{"name":"tensorflow",
       "state":{"terminated":{"exitCode":137,"reason":"OOMKilled"}}}]})"),
-                                      pod(1, R"({"phase":"Succeeded"})")})),
-            "worker-0 failed 137 (OOMKilled); worker-1 succeeded");
-  EXPECT_EQ(states(view(mnist_job(), {pod(0, R"({"phase":"Pending","containerStatuses":[{"name":"tensorflow",
+                                replica_pod(1, R"({"phase":"Succeeded"})")})),
+      "worker-0 failed 137 (OOMKilled); worker-1 succeeded");
+  EXPECT_EQ(states(view(mnist_job(),
+                        {replica_pod(0, R"({"phase":"Pending","containerStatuses":[{"name":"tensorflow",
       "state":{"waiting":{"reason":"CreateContainerConfigError","message":"secret \"x\" not found"}}}]})")})),
             "worker-0 starting [CreateContainerConfigError: secret \"x\" not found]; worker-1 waiting");
 }
 
 TEST(RunView, AGraceThatRunsIsShown) {
-  json::object going = pod(0, kRunningStatus);
+  json::object going = replica_pod(0, kRunningStatus);
   going["metadata"].as_object()["deletionTimestamp"] = "2026-01-01T00:01:20Z";
   going["metadata"].as_object()["deletionGracePeriodSeconds"] = 30;
   EXPECT_EQ(states(view(mnist_job(), {going})),
@@ -78,7 +81,8 @@ TEST(RunView, AGraceThatRunsIsShown) {
 }
 
 TEST(RunView, ABlockIsAlignedAndFits) {
-  JobView seen = view(mnist_job(), {pod(0, kRunningStatus), pod(1, R"({"phase":"Pending"})")});
+  JobView seen =
+      view(mnist_job(), {replica_pod(0, kRunningStatus), replica_pod(1, R"({"phase":"Pending"})")});
   seen.progress = Progress{40, "loss", 0.125};
   std::vector<std::string> lines = block_of({&seen}, {80, 24, false}, kViewedAt);
   ASSERT_EQ(lines.size(), 3u);
@@ -88,7 +92,7 @@ TEST(RunView, ABlockIsAlignedAndFits) {
 }
 
 TEST(RunView, AnyNumberOfJobsFitsOnAnyTerminal) {
-  JobView seen = view(mnist_job(), {pod(0, kRunningStatus), pod(1, kRunningStatus)});
+  JobView seen = view(mnist_job(), {replica_pod(0, kRunningStatus), replica_pod(1, kRunningStatus)});
   seen.why = "two\nlines";
   JobView ended = seen;
   ended.phase = model::Phase::kFinished;
@@ -125,8 +129,8 @@ TEST(RunView, WhatDoesNotFitIsCounted) {
 }
 
 TEST(RunView, ChangesAreToldOnce) {
-  JobView before = view(mnist_job(), {pod(0, R"({"phase":"Pending"})")});
-  JobView after = view(mnist_job(), {pod(0, kRunningStatus)});
+  JobView before = view(mnist_job(), {replica_pod(0, R"({"phase":"Pending"})")});
+  JobView after = view(mnist_job(), {replica_pod(0, kRunningStatus)});
   EXPECT_EQ(changes_between(before, after), std::vector<std::string>{"worker-0: running"});
   EXPECT_TRUE(changes_between(after, after).empty());
 }

@@ -79,8 +79,8 @@ class EnvPlanner {
   Result<Done> set(const std::string& name, std::string value) {
     bytes_ += name.size() + value.size();
     if (bytes_ > kEnvironmentMax) {
-      return bad_env(fmt::format("the environment is larger than {} bytes at {}", kEnvironmentMax,
-                                 kube::shown(name)));
+      return bad_env(
+          fmt::format("the environment is larger than {} bytes at {}", kEnvironmentMax, kube::shown(name)));
     }
     if (!values_.contains(name)) order_.push_back(name);
     values_[name] = std::move(value);

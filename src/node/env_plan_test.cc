@@ -139,7 +139,8 @@ TEST(PlanEnv, CollectsFromEverywhere) {
 TEST(PlanEnv, ValuesThatDoubleOneAnotherEndWhereLinuxDoes) {
   json::array env{json::object{{"name", "A0"}, {"value", "0123456789abcdef"}}};
   for (int i = 1; i < 50; ++i) {
-    env.push_back(json::object{{"name", fmt::format("A{}", i)}, {"value", fmt::format("$(A{0})$(A{0})", i - 1)}});
+    env.push_back(
+        json::object{{"name", fmt::format("A{}", i)}, {"value", fmt::format("$(A{0})$(A{0})", i - 1)}});
   }
   json::object container{{"name", "c"}, {"env", env}};
   Result<Env> some = plan_env({}, container, {});
