@@ -29,6 +29,15 @@ const Kind kKinds[] = {
      model::CompanionKind::kPersistentVolumeClaim},
 };
 
+template <typename Visit>
+void for_each_in(const json::object& object, std::initializer_list<std::string_view> path, Visit visit) {
+  const json::array* list = kube::array_at(object, path);
+  if (list == nullptr) return;
+  for (const json::value& value : *list) {
+    if (const json::object* entry = value.if_object()) visit(*entry);
+  }
+}
+
 class References {
  public:
   explicit References(const json::object& pod) {
@@ -40,16 +49,6 @@ class References {
   std::vector<std::string> take() { return std::move(found_); }
 
  private:
-  template <typename Visit>
-  static void for_each_in(const json::object& object, std::initializer_list<std::string_view> path,
-                          Visit visit) {
-    const json::array* list = kube::array_at(object, path);
-    if (list == nullptr) return;
-    for (const json::value& value : *list) {
-      if (const json::object* entry = value.if_object()) visit(*entry);
-    }
-  }
-
   void add(std::string_view word, const json::object& holder, std::initializer_list<std::string_view> path,
            std::string_view name_key) {
     const json::object* at = kube::object_at(holder, path);
@@ -108,6 +107,7 @@ class Needs {
     }
     for (const json::object& pod : sample_pods(document, settings_)) {
       for (const std::string& reference : references_of(pod)) look_for(document, *spec, reference);
+      for (const std::string& words : oversized_variables(pod)) say(document, words);
       if (!brings_nodes()) look_for_room(document, pod);
     }
   }
@@ -182,6 +182,23 @@ class Needs {
 }  // namespace
 
 std::vector<std::string> references_of(const json::object& pod) { return References(pod).take(); }
+
+std::vector<std::string> oversized_variables(const json::object& pod) {
+  constexpr size_t kVariableMax = 128 * 1024;  // NAME=VALUE and the byte that ends it: Linux's MAX_ARG_STRLEN
+  std::vector<std::string> words;
+  for_each_in(pod, {"spec", "containers"}, [&](const json::object& container) {
+    for_each_in(container, {"env"}, [&](const json::object& variable) {
+      std::string_view name = kube::text_at(variable, {"name"});
+      size_t size = name.size() + 1 + kube::text_at(variable, {"value"}).size() + 1;
+      if (size <= kVariableMax) return;
+      words.push_back(
+          fmt::format("{} takes {} bytes, and Linux gives a program {} at most in one variable: "
+                      "fewer replicas, or shorter names",
+                      name, size, kVariableMax));
+    });
+  });
+  return words;
+}
 
 std::vector<std::string> unmet_needs(Plane& plane, const std::vector<Object>& documents,
                                      const PlaneSettings& settings) {

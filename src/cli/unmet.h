@@ -18,4 +18,8 @@ std::vector<std::string> unmet_needs(Plane& plane, const std::vector<Object>& do
 // The Secrets, ConfigMaps and claims that a pod cannot start without, as "secret/name". Pure.
 std::vector<std::string> references_of(const json::object& pod);
 
+// A sentence for each variable of the pod with which no program can be started: TF_CONFIG names every
+// replica of a job. Pure.
+std::vector<std::string> oversized_variables(const json::object& pod);
+
 }  // namespace trainyard::cli

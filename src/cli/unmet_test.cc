@@ -23,5 +23,20 @@ TEST(Unmet, References) {
                                       "configmap/c3", "claim/p", "secret/s3"}));
 }
 
+TEST(Unmet, OversizedVariables) {
+  // NAME=VALUE and a byte that ends it: 131,072 in all are started, one more is not.
+  auto pod = [](size_t value) {
+    json::object variable{{"name", "TF_CONFIG"}, {"value", std::string(value, 'x')}};
+    json::object container{{"env", json::array{variable}}};
+    return json::object{{"spec", json::object{{"containers", json::array{container}}}}};
+  };
+  EXPECT_TRUE(oversized_variables(pod(131'061)).empty());
+  ASSERT_EQ(oversized_variables(pod(131'062)).size(), 1u);
+  EXPECT_EQ(oversized_variables(pod(131'062)).front(),
+            "TF_CONFIG takes 131073 bytes, and Linux gives a program 131072 at most in one variable: fewer "
+            "replicas, "
+            "or shorter names");
+}
+
 }  // namespace
 }  // namespace trainyard::cli
