@@ -57,7 +57,7 @@ def add_volumes(world):
     """A pod with two claims: the volume of one is there, that of the other is made when the pod has a node."""
     storage_class(world, world.ns, "example.com/none")
     storage_class(world, f"{world.ns}-local", "kubernetes.io/no-provisioner")
-    volume(world, f"{world.ns}-local", f"{world.ns}-local", world.nodes[1])
+    volume(world, f"{world.ns}-local", f"{world.ns}-local", max(world.nodes))  # the other is full
     claim(world, "data", world.ns)
     claim(world, "scratch", f"{world.ns}-local")
     world.api.create("vc-podgroup", world.ns, pod_group("stored", 1))
@@ -70,7 +70,7 @@ def node_of(world, name):
 
 def volume_is_made(world):
     node = until(lambda: world.api.get("claim", world.ns, "data")["metadata"].get("annotations", {}).get(SELECTED), "the claim is told its node")
-    same(node, world.nodes[1], "where the other volume is")
+    same(node, max(world.nodes), "where the other volume is")
     same(node_of(world, "stored-0"), "", "the pod's node before it has its volume")
     reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": "data", "namespace": world.ns}
     volume(world, world.ns, world.ns, node, claimRef=reference)
