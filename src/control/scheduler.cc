@@ -13,6 +13,9 @@ constexpr Duration kRetryLater{1'000};
 // A pass costs time that grows with the cluster: as long again, or less, belongs to others.
 constexpr Duration kPauseMax{250};
 constexpr size_t kEventsWaitingMax = 20'000;
+// Of a pod whose binding the server refuses (an admission webhook, a quota): between one try and the next.
+constexpr Duration kRefusedFirst{1'000};
+constexpr Duration kRefusedMax = std::chrono::minutes(1);
 
 void wake_no_later(std::optional<Time>& earliest, std::optional<Time> other) {
   if (other && (!earliest || *other < *earliest)) earliest = other;
@@ -21,6 +24,9 @@ void wake_no_later(std::optional<Time>& earliest, std::optional<Time> other) {
 bool is_out_of_reach(ErrorKind kind) {
   return kind == ErrorKind::kUnavailable || kind == ErrorKind::kUnknown;
 }
+
+// The server has answered, and will answer the same again.
+bool is_refusal(ErrorKind kind) { return kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid; }
 
 // Lets writes through only while we lead.
 class SchedulerFence final : public client::Client {
@@ -95,9 +101,9 @@ void Scheduler::take_in(int stream, const std::vector<client::Output>& outputs) 
 }
 
 size_t Scheduler::remembered() const {
-  return static_cast<size_t>(view_.shapes().size()) + view_.assumed().size() + doubts_.size() + owed_.size() +
-         waits_.size() + evictions_.size() + placed_.size() + statuses_.size() + tells_.size() +
-         events_.size();
+  return static_cast<size_t>(view_.shapes().size()) + view_.assumed().size() + doubts_.size() +
+         refused_.size() + owed_.size() + waits_.size() + evictions_.size() + placed_.size() +
+         statuses_.size() + tells_.size() + events_.size();
 }
 
 // ---- one thing at a time ---------------------------------------------------------
@@ -198,6 +204,7 @@ void Scheduler::settle_bindings(const Binder::Landed& landed, Time now) {
     if (landed.replies[i].ok()) {
       ++counts_.bound;
       placed_.push_back(bind);
+      refused_.erase(bind.pod.uid);
       continue;
     }
     const Error& error = landed.replies[i].error();
@@ -207,10 +214,21 @@ void Scheduler::settle_bindings(const Binder::Landed& landed, Time now) {
     } else {
       view_.forget_assumed(bind.pod.uid);
     }
+    if (is_refusal(error.kind)) put_off(bind, error, now);
     // Nobody answers: what was decided will be old when somebody does.
     if (is_out_of_reach(error.kind)) drop_bindings();
   }
   if (binder_.idle()) tell_placed();
+}
+
+// Its gang keeps the place that it was given, and is not sent again for a while.
+void Scheduler::put_off(const Bind& bind, const Error& error, Time now) {
+  Refused& refused = refused_[bind.pod.uid];
+  refused.pause = std::clamp(refused.pause * 2, kRefusedFirst, kRefusedMax);
+  refused.until = now + refused.pause;
+  std::string message = fmt::format("its binding to {} was refused: {}", bind.node, error.message);
+  const PodSight* pod = view_.find_pod(bind.pod.uid);
+  if (pod != nullptr && pod->told != message) tells_.push_back({bind.pod, std::move(message), true});
 }
 
 // Those whose volumes were waited for are assumed before they are sent.
@@ -237,7 +255,8 @@ bool Scheduler::resolve_doubts(Time now) {
     }
     if (when > now && when <= now + kRetryLater) continue;
     Result<client::Object> found = client::get(*fence_, kube::kPods, pod->seen.ns, pod->seen.name);
-    bool known = found.ok() || found.error().kind == ErrorKind::kNotFound;
+    // Who may not ask finds out by binding again: a pod that has a node is not given another.
+    bool known = found.ok() || found.error().kind == ErrorKind::kNotFound || is_refusal(found.error().kind);
     if (!known) {
       when = now + kRetryLater;
       continue;
@@ -291,17 +310,32 @@ void Scheduler::decide(const sched::Snapshot& snapshot, Time now) {
       [](const sched::Waiting& waiting) { return waiting.kind == sched::WaitKind::kInfeasible; });
 }
 
+std::set<std::string> Scheduler::gangs_put_off(Time now) {
+  std::erase_if(refused_, [&](const auto& entry) { return view_.find_pod(entry.first) == nullptr; });
+  std::set<std::string> gangs;
+  for (const sched::Binding& binding : decisions_.bindings) {
+    auto refused = refused_.find(binding.uid);
+    // A pause that is longer than any: the clock was set back.
+    if (refused == refused_.end() || refused->second.until > now + kRefusedMax) continue;
+    if (refused->second.until <= now) continue;
+    gangs.insert(binding.gang);
+    wake_at(refused->second.until);
+  }
+  return gangs;
+}
+
 void Scheduler::order_writes(Time now) {
   for (const sched::Eviction& eviction : decisions_.evictions) {
     if (const PodSight* pod = view_.find_pod(eviction.uid))
       evictions_.push_back({named(pod->seen), eviction});
   }
+  std::set<std::string> put_off = gangs_put_off(now);
   std::set<std::string> delayed = volume_waits_.delayed(decisions_.bindings, view_);
   std::map<std::string, std::string> volumes;
   for (const sched::VolumeBinding& one : decisions_.volumes) volumes[one.claim] = one.volume;
   for (const sched::Binding& binding : decisions_.bindings) {
     const PodSight* pod = view_.find_pod(binding.uid);
-    if (pod == nullptr) continue;
+    if (pod == nullptr || put_off.contains(binding.gang)) continue;
     if (delayed.contains(binding.gang)) {
       view_.assume(binding.uid, binding.node);
       volume_waits_.hold(binding.gang, {named(pod->seen), binding.node}, volumes, view_, now);

@@ -131,6 +131,11 @@ class Scheduler final : public Steps {
     Time since;
     bool seen = true;
   };
+  // A pod whose binding the server refuses.
+  struct Refused {
+    Time until;  // no further try before that
+    Duration pause{0};
+  };
   // What is remembered of a gang that waits.
   struct Wait {
     uint64_t kind = 0;
@@ -147,6 +152,8 @@ class Scheduler final : public Steps {
   bool run_evictions(Time now);
   bool run_bindings(Time now);
   void settle_bindings(const Binder::Landed& landed, Time now);
+  void put_off(const Bind& bind, const Error& error, Time now);
+  std::set<std::string> gangs_put_off(Time now);
   void drop_bindings();
   void tell_placed();
   bool run_tellings(Time now);
@@ -185,7 +192,8 @@ class Scheduler final : public Steps {
   uint64_t decided_on_ = 0;   // the fingerprint of what was decided on last
   std::optional<Time> decision_ends_;
   sched::Decisions decisions_;
-  std::map<std::string, Time> doubts_;  // uid of pods whose binding may have been done: when to look
+  std::map<std::string, Time> doubts_;      // uid of pods whose binding may have been done: when to look
+  std::map<std::string, Refused> refused_;  // by the pod's uid
   std::deque<Evict> evictions_;
   Binder binder_;
   std::vector<Bind> placed_;  // bound, and nobody is told yet

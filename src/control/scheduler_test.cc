@@ -180,6 +180,56 @@ TEST(Scheduler, ABindingThatTimedOutIsLookedUp) {
   }
 }
 
+// An admission webhook, say: the pod says why, it is tried again ever more seldom, and others do not wait for
+// it.
+TEST(Scheduler, ABindingThatIsRefusedIsToldAndTriedLessAndLess) {
+  SchedulerYard yard;
+  yard.node("n1", "8");
+  int tries = 0;
+  bool refuses = true;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    if (request.resource != kube::kBindings || !refuses) return std::nullopt;
+    if (kube::name_of(std::get<kube::Create>(request.verb).body) != "a-0") return std::nullopt;
+    ++tries;
+    return Error{ErrorKind::kForbidden, "the webhook says no"};
+  };
+  yard.gang("a", 1, "1");
+  yard.work();
+  EXPECT_EQ(yard.told("a-0"), "its binding to n1 was refused: the webhook says no");
+  yard.gang("b", 4, "1");
+  yard.now = yard.now + Duration{500};  // long before the next try
+  yard.work();
+  EXPECT_EQ(tries, 1);
+  EXPECT_EQ(yard.bound("b"), 4);
+  for (int second = 0; second < 600; ++second) {
+    yard.now = yard.now + seconds(1);
+    yard.work();
+  }
+  EXPECT_LT(tries, 20);
+  EXPECT_GT(tries, 5);
+  refuses = false;
+  for (int second = 0; second < 61; ++second) {
+    yard.now = yard.now + seconds(1);
+    yard.work();
+  }
+  EXPECT_EQ(yard.bound("a"), 1);
+}
+
+TEST(Scheduler, WhoMayNotLookABindingUpGoesOn) {
+  SchedulerYard yard;
+  yard.node("n1", "4");
+  int failures = 0;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    if (std::holds_alternative<kube::Get>(request.verb))
+      return Error{ErrorKind::kForbidden, "may not get pods"};
+    if (request.resource != kube::kBindings || ++failures > 1) return std::nullopt;
+    return Error{ErrorKind::kUnknown, "no answer came"};
+  };
+  yard.gang("a", 4, "1");
+  yard.settle();
+  EXPECT_EQ(yard.bound("a"), 4);
+}
+
 TEST(Scheduler, AServerThatIsAwayIsWaitedFor) {
   SchedulerYard yard;
   yard.node("n1", "4");
