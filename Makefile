@@ -51,7 +51,7 @@ test-clients:
 
 test-cluster:
 	@tools/setup test
-	@echo 'test-cluster: builds etcd, Kubernetes 1.33 (K8S=v1.36.3: another) and Volcano 1.10 from Go modules once (8 to 30 minutes, 4 GB of caches), then runs ours against them.'
+	@echo 'test-cluster: builds etcd, Kubernetes 1.33 (K8S=v1.36.3: another), helm and Volcano 1.10 from Go modules once (8 to 30 minutes, 4 GB of caches), then runs ours against them.'
 	@tools/build release $(JOBS) trainyard
 	@for suite in cluster/run cluster-gangs/run conformance/run seeds/cluster; do \
 	  echo "== tests/$$suite"; \
