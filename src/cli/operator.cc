@@ -18,6 +18,7 @@
 #include "control/event_queue.h"
 #include "control/loop.h"
 #include "control/operator.h"
+#include "control/retry.h"
 #include "control/tensorboard.h"
 #include "dialect/shared/gang.h"
 #include "kube/access.h"
@@ -204,7 +205,14 @@ void Run::make_operator() {
 void Run::keep_boards(std::vector<std::string> namespaces) {
   if (namespaces.empty()) namespaces.push_back("");
   for (std::string& ns : namespaces) {
-    control::BoardOptions options{{}, std::move(ns), [this](Time now) { return operator_->leads(now); }};
+    auto trouble = [this](const client::ObjectKey& board, const Error& error) {
+      const bool usual = control::retry_for(error.kind) == control::Retry::kNow;
+      log_.say(usual ? LogLevel::kDebug : LogLevel::kWarning,
+               "a TensorBoard could not be looked after; it is tried again",
+               {{"tensorboard", fmt::format("{}/{}", board.ns, board.name)}, {"error", error.message}});
+    };
+    control::BoardOptions options{
+        {}, std::move(ns), [this](Time now) { return operator_->leads(now); }, std::move(trouble)};
     boards_.push_back(std::make_unique<control::BoardKeeper>(*clients_.work, std::move(options)));
     board_loops_.push_back(
         std::make_unique<control::Loop>(*boards_.back(), *clients_.work, *clients_.work, wall_clock));

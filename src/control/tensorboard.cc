@@ -101,7 +101,8 @@ bool BoardKeeper::step(Time now) {
     return true;
   }
   std::optional<Time> wake;
-  if (keep(board, now, wake)) {
+  if (std::optional<Error> error = keep(board, now, wake)) {
+    if (options_.trouble) options_.trouble(*key, *error);
     queue_.add(*key, queue_.back_off(*key, now));
   } else {
     queue_.reset(*key);

@@ -26,6 +26,8 @@ struct BoardOptions {
   std::string ns;  // "" for all namespaces
   // Asked before each object; nothing is done while somebody else leads. Empty: we always do.
   std::function<bool(Time)> leads;
+  // Told of every error, after which the object is tried again, ever more seldom. Empty: nobody is.
+  std::function<void(const client::ObjectKey&, const Error&)> trouble;
 };
 
 class BoardKeeper final : public Steps {

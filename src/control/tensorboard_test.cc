@@ -86,6 +86,28 @@ TEST_F(BoardKeeperTest, AnObjectGetsItsPodAndItsServiceAndIsThenLeftInPeace) {
   EXPECT_EQ(store_.revision(), revision);
 }
 
+TEST_F(BoardKeeperTest, WhatTheServerRefusesIsToldOf) {
+  struct Refusing final : client::Client {
+    explicit Refusing(client::Client& inner) : inner(inner) {}
+    Result<client::Reply> send(kube::Request request) override {
+      if (std::holds_alternative<kube::UpdateStatus>(request.verb))
+        return Error{ErrorKind::kInvalid, "no such status"};
+      return inner.send(std::move(request));
+    }
+    client::Client& inner;
+  };
+  Refusing refusing{client_};
+  std::vector<std::string> told;
+  BoardKeeper keeper(refusing, {{}, "", nullptr, [&](const client::ObjectKey& board, const Error& error) {
+                                  told.push_back(board.ns + "/" + board.name + ": " + error.message);
+                                }});
+  add_board("b");
+  for (const StreamRequest& wanted : keeper.requests(now_))
+    keeper.on_list(wanted.stream, client_.send(wanted.request), now_);
+  EXPECT_TRUE(keeper.step(now_));
+  EXPECT_EQ(told, std::vector<std::string>{"ns/b: no such status"});
+}
+
 TEST_F(BoardKeeperTest, AChangedSpecReplacesThePod) {
   add_board("b");
   settle();
