@@ -203,6 +203,16 @@ std::string restarts_text(const JobView& view) {
   return fmt::format("{} and {} at no charge", counted(view.restarts), view.disruptions);
 }
 
+// " (OOMKilled)": what the machine says of the replica that failed the job; "" when it says nothing.
+std::string reason_in_row(const JobView& view) {
+  for (const ReplicaRow& row : view.replicas) {
+    size_t at = row.name == view.failed_by && row.state.starts_with("failed") ? row.state.find(" (")
+                                                                              : std::string::npos;
+    if (at != std::string::npos) return row.state.substr(at);
+  }
+  return "";
+}
+
 std::string headline(const JobView& view, const Screen& screen, Time now) {
   std::string line =
       fmt::format("{}  {}", view.title, painted(word_of(view), color_of(word_of(view)), screen.color));
@@ -309,7 +319,10 @@ JobView view_of(const dialect::Dialect& dialect, const dialect::Settings& settin
   view.phase = state.phase;
   view.result = state.result;
   if (state.result != model::ResultKind::kSucceeded) view.why = why_of(state);
-  if (state.result && state.cause.index >= 0) view.exit_code = state.cause.exit_code;
+  if (state.result && state.cause.index >= 0) {
+    view.failed_by = fmt::format("{}-{}", state.cause.role, state.cause.index);
+    view.exit_code = state.cause.exit_code;
+  }
   view.restarts = state.restarts;
   view.disruptions = state.disruptions;
   view.started = state.started_at ? state.started_at : kube::creation_time_of(job);
@@ -377,8 +390,10 @@ void keep_ends(const JobView& before, JobView& after) {
     if (row.state == "succeeded" || row.state.starts_with("failed")) ended[row.name] = &row;
   }
   for (ReplicaRow& row : after.replicas) {
-    auto known = row.state == "stopped" ? ended.find(row.name) : ended.end();
-    if (known != ended.end()) row = *known->second;
+    auto known = ended.find(row.name);
+    if (known == ended.end()) continue;
+    // "failed 137" of a pod that is gone says less than "failed 137 (OOMKilled)" did.
+    if (row.state == "stopped" || known->second->state.starts_with(row.state + " ")) row = *known->second;
   }
 }
 
@@ -392,7 +407,7 @@ std::string ending_of(const JobView& view) {
   std::string text = fmt::format("{} {}", view.title, word_of(view));
   if (view.started && view.finished) text += " after " + format_duration(*view.finished - *view.started);
   if (std::string again = restarts_text(view); !again.empty()) text += ", with " + again;
-  if (!view.why.empty()) text += ": " + view.why;
+  if (!view.why.empty()) text += ": " + view.why + reason_in_row(view);
   return text + ".";
 }
 

@@ -43,7 +43,8 @@ struct JobView {
   model::Phase phase = model::Phase::kNew;
   std::optional<model::ResultKind> result;
   std::string why;               // what a person should know about the phase; "" when nothing
-  std::optional<int> exit_code;  // of the replica that failed the job
+  std::string failed_by;         // the replica that failed the job; "" when none did
+  std::optional<int> exit_code;  // its
   int restarts = 0;              // that the budget was charged for
   int disruptions = 0;           // starts after an eviction or a loss, at no charge
   std::optional<Time> started;
@@ -79,7 +80,7 @@ std::vector<std::string> block_of(const std::vector<const JobView*>& views, cons
 std::vector<std::string> changes_between(const JobView& before, const JobView& after,
                                          std::string_view whose = "");
 
-// A replica that had ended and whose pod was then removed has not merely stopped.
+// A replica that had ended and whose pod was then removed has not merely stopped, and not without its reason.
 void keep_ends(const JobView& before, JobView& after);
 
 // The last words: what happened and why.

@@ -178,14 +178,36 @@ TEST(RunView, TheEndingSaysWhy) {
             "retried.");
 }
 
+TEST(RunView, TheEndingSaysWhatTheMachineSaysOfTheReplicaThatFailed) {
+  model::JobState state;
+  state.phase = model::Phase::kFinished;
+  state.result = model::ResultKind::kFailed;
+  state.cause = {.kind = model::CauseKind::kReplicaFailed, .role = "worker", .index = 0, .exit_code = 137};
+  auto failed_with = [&](std::string_view reason) {
+    return ending_of(view(job_in(state), {replica_pod(0, fmt::format(R"({{"phase":"Failed",
+      "containerStatuses":[{{"name":"tensorflow","state":{{"terminated":{{"exitCode":137,"reason":"{}"}}}}}}]}})",
+                                                                     reason))}));
+  };
+  EXPECT_EQ(failed_with("OOMKilled"), "TFJob mnist failed: worker-0 failed with exit code 137 (OOMKilled).");
+  EXPECT_EQ(failed_with("Error"), "TFJob mnist failed: worker-0 failed with exit code 137.");
+}
+
 TEST(RunView, AnEndIsKeptWhenItsPodIsRemoved) {
   JobView before;
-  before.replicas = {{.name = "worker-0", .state = "succeeded"}, {.name = "worker-1", .state = "running"}};
+  before.replicas = {{.name = "worker-0", .state = "succeeded"},
+                     {.name = "worker-1", .state = "running"},
+                     {.name = "worker-2", .state = "failed 137 (OOMKilled)"},
+                     {.name = "worker-3", .state = "failed 1"}};
   JobView after;
-  after.replicas = {{.name = "worker-0", .state = "stopped"}, {.name = "worker-1", .state = "stopped"}};
+  after.replicas = {{.name = "worker-0", .state = "stopped"},
+                    {.name = "worker-1", .state = "stopped"},
+                    {.name = "worker-2", .state = "failed 137"},
+                    {.name = "worker-3", .state = "failed 13"}};
   keep_ends(before, after);
   EXPECT_EQ(after.replicas[0].state, "succeeded");
   EXPECT_EQ(after.replicas[1].state, "stopped");
+  EXPECT_EQ(after.replicas[2].state, "failed 137 (OOMKilled)");
+  EXPECT_EQ(after.replicas[3].state, "failed 13");
 }
 
 TEST(RunView, ReplicasOfSeveralJobsAreToldApart) {
