@@ -472,6 +472,21 @@ TEST_F(HandlerTest, ATunnelNeedsAWebSocketOfOurs) {
   EXPECT_EQ(std::get<UpgradeResponse>(agreed).subprotocol, "v5.channel.k8s.io");
 }
 
+TEST_F(HandlerTest, WhoCannotGoIntoAContainerIsNotToldThatThePodIsMissing) {
+  call("POST", std::string(kPodsPath), pod_text("p"));
+  pods_.exec_error = Error{ErrorKind::kNotFound, "container c of pod default/p does not run"};
+  auto told = [&] {
+    Outcome outcome = ask("GET", std::string(kPodsPath) + "/p/exec?command=ls&stdout=true", "",
+                          {{"Sec-WebSocket-Protocol", "v5.channel.k8s.io"}}, true);
+    EXPECT_EQ(std::get<HttpResponse>(outcome).status, 400);
+    return text(std::get<HttpResponse>(outcome), {"message"});
+  };
+  EXPECT_EQ(told(), "container \"c\" in pod \"p\" is waiting to start: ContainerCreating");
+  call("PATCH", std::string(kPodsPath) + "/p/status", R"({"status":{"phase":"Running"}})",
+       "application/merge-patch+json");
+  EXPECT_EQ(told(), "container c of pod default/p does not run");
+}
+
 TEST_F(HandlerTest, WithoutANodeNothingRuns) {
   handler_ = std::make_unique<Handler>(
       HandlerOptions{.token = "token", .names = {"localhost"}, .clock = [] { return kTestNow; }}, *hub_,

@@ -41,6 +41,12 @@ Status waiting_to_start(const PodRef& pod) {
                                  pod.container, pod.name));
 }
 
+// Why nobody can go into a container. The pod itself was found.
+Status not_inside(const CallRef& call, const json::object& pod, const PodRef& ref, const Error& error) {
+  if (is_not_begun(pod, error)) return waiting_to_start(ref);
+  return error.kind == ErrorKind::kNotFound ? bad_request(error.message) : pod_status(call, error);
+}
+
 // Why a request that wants a tunnel cannot have one; nullopt when it is a WebSocket.
 std::optional<Status> check_websocket(const CallRef& call) {
   if (call->request.websocket) return std::nullopt;
@@ -103,8 +109,9 @@ void PodCalls::exec(const CallRef& call, bool attach) {
         Result<std::string> container = container_of(pod, call->query().get("container"));
         if (!container.ok()) return refuse(call, bad_request(container.error().message));
         if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
-        Result<std::unique_ptr<ExecSession>> session = pods_->exec(ref_of(pod, *container), query);
-        if (!session.ok()) return refuse(call, pod_status(call, session.error()));
+        PodRef ref = ref_of(pod, *container);
+        Result<std::unique_ptr<ExecSession>> session = pods_->exec(ref, query);
+        if (!session.ok()) return refuse(call, not_inside(call, pod, ref, session.error()));
         call->respond(UpgradeResponse{.subprotocol = channel.name,
                                       .tunnel = exec_tunnel(std::move(session).value(), channel.protocol)});
       });

@@ -118,6 +118,7 @@ class FakePods final : public PodAccess {
   }
 
   Result<std::unique_ptr<ExecSession>> exec(const PodRef& pod, const ExecQuery& query) override {
+    if (exec_error) return *exec_error;
     struct Session final : ExecSession {
       FakePods* pods = nullptr;
       ~Session() override {
@@ -178,6 +179,7 @@ class FakePods final : public PodAccess {
   std::string log;
   bool log_ended = false;
   std::optional<Error> log_error;
+  std::optional<Error> exec_error;
   PodRef last_pod;
   LogQuery last_log;
   FakeProcess process;
