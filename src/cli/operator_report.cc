@@ -63,6 +63,12 @@ void OperatorReport::log_transition(const JobKey& key, const Pass& pass) {
 void OperatorReport::passed(const JobKey& key, const Pass& pass, Duration queued, Duration took) {
   metrics_.passed(dialects_[key.dialect], key, pass, queued, took);
   log_transition(key, pass);
+  if (!pass.invalid.empty()) {
+    log_.say(LogLevel::kWarning, "job is not valid, so nothing is made for it",
+             {{"kind", std::string(dialects_[key.dialect].resource.kind)},
+              {"job", fmt::format("{}/{}", key.ns, key.name)},
+              {"problems", pass.invalid}});
+  }
   if (!pass.error) {
     last_error_.erase(key);
     return;

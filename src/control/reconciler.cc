@@ -171,7 +171,7 @@ void Reconciler::refuse(Errand& errand, Errand::Refuse& refusal) const {
     if (!pass.error && refusal.untold && (news || !shows)) {
       model::Note note;
       note.kind = model::NoteKind::kInvalidSpec;
-      note.text = dialect::join(refusal.problems);
+      note.text = pass.invalid = dialect::join(refusal.problems);
       model::JobSpec nameless;
       nameless.name = errand.key.name;
       nameless.name_space = errand.key.ns;

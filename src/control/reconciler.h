@@ -36,6 +36,7 @@ class Writer;
 struct Pass {
   std::optional<Time> wake;  // look again then, even if nothing changes
   std::optional<Error> error;
+  std::string invalid;  // what is wrong with the job, in the pass that tells it; "" in all others
   std::vector<client::Expected> expected;
   Transition transition;
   int writes = 0;

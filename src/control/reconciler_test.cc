@@ -5,11 +5,26 @@
 namespace trainyard::control::testing {
 namespace {
 
+struct HeardProblems final : Observer {
+  std::vector<std::string> told;
+  void passed(const JobKey&, const Pass& pass, Duration, Duration) override {
+    if (!pass.invalid.empty()) told.push_back(pass.invalid);
+  }
+  void leads(bool) override {}
+  void lease_trouble(const std::optional<Error>&) override {}
+  void stream_is(int, const client::Stream&, const StreamHealth&) override {}
+  void shown(Duration) override {}
+};
+
 TEST(ReconcilerTest, AnInvalidJobIsToldOnceAndRecovers) {
   Yard yard;
+  HeardProblems heard;
+  yard.observer = &heard;
+  yard.start();
   json::object job = *yard.submit("j", {{"workers", -1}});
   yard.pass(seconds(600));
   EXPECT_EQ(yard.events("InvalidSpec"), "spec.workers: Invalid value: -1: must not be negative x1");
+  EXPECT_EQ(heard.told, std::vector<std::string>{"spec.workers: Invalid value: -1: must not be negative"});
   EXPECT_EQ(yard.tap.writes, 0);
   job["spec"].get_object()["workers"] = 1;
   ASSERT_TRUE(yard.store.update(kToys, "ns", job, yard.now).ok());

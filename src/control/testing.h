@@ -61,12 +61,10 @@ class Yard {
   explicit Yard(OperatorOptions options = {}) : options_(std::move(options)) { start(); }
 
   void start() {
-    operator_ = std::make_unique<Operator>(OperatorPorts{tap,
-                                                         [] {
-                                                           return dialect::KeyPair{"private", "public"};
-                                                         },
-                                                         [this] { return now; }},
-                                           std::vector<dialect::Dialect>{toy()}, options_);
+    auto keys = [] { return dialect::KeyPair{"private", "public"}; };
+    OperatorPorts ports{tap, keys, [this] { return now; }};
+    ports.observer = observer;
+    operator_ = std::make_unique<Operator>(ports, std::vector<dialect::Dialect>{toy()}, options_);
     watched_.assign(operator_->streams().size(), -1);
   }
   Operator& op() { return *operator_; }
@@ -186,7 +184,8 @@ class Yard {
   Time now{1'700'000'000'000};
   store::Store store;
   Tap tap{store, now};
-  std::string frozen;  // the plural of a resource whose watches are silent
+  std::string frozen;            // the plural of a resource whose watches are silent
+  Observer* observer = nullptr;  // from the next start() on
 
  private:
   OperatorOptions options_;
