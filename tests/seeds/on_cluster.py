@@ -39,7 +39,9 @@ def main():
         kubelet.start()
         operator = OperatorProcess(cluster, cluster.folder, "main").start(wait=False)
         operator.wait_ready(300)
-        done = subprocess.run([HERE / "run", "--kubeconfig", cluster.kubeconfig, *sys.argv[1:]], env=os.environ)
+        # Nothing runs in containers here: the operator's log, which a user reads with kubectl, is a file.
+        env = dict(os.environ, OPERATOR_LOG=str(operator.process.log_path))
+        done = subprocess.run([HERE / "run", "--kubeconfig", cluster.kubeconfig, *sys.argv[1:]], env=env)
         status = done.returncode
     finally:
         for part in (operator, kubelet, cluster):

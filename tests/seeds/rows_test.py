@@ -13,7 +13,7 @@ ROW = re.compile(r"^\| (S\d-\d\d) \| (.+) \| (.+) \| (yes|no) \| (yes|no) \|$")
 
 
 def tests_of_rows():
-    """{row: [(test, whether it runs on clusters)]}"""
+    """{row: [(test, whether it runs on one machine, whether it runs on clusters)]}"""
     found = {}
     for path in sorted(HERE.glob("*_test.py")):
         if path.stem == "rows_test":
@@ -26,7 +26,8 @@ def tests_of_rows():
                 for row in getattr(body, "rows", ()):
                     test = f"{path.stem[:-5]} {name} {method[5:]}".replace("_", " ")
                     there = getattr(body, "on_clusters", False) and row not in body.not_on_clusters
-                    found.setdefault(row, []).append((test, there))
+                    here = not getattr(body, "only_on_clusters", False)
+                    found.setdefault(row, []).append((test, here, there))
     return found
 
 
@@ -35,9 +36,10 @@ def told(row, found, where, embedded, _):
     if row not in found:
         return where, embedded, "yes" if "`tests/cluster" in where else "no"
     elsewhere = re.findall(r"`[^`]+`", where)
-    here = [test for test, _ in found[row]]
-    anywhere = "yes" if any(there for _, there in found[row]) or "`tests/cluster" in where else "no"
-    return "; ".join(here + elsewhere), "yes", anywhere
+    tests = [test for test, _, _ in found[row]]
+    on_one = "yes" if any(here for _, here, _ in found[row]) else "no"
+    anywhere = "yes" if any(there for _, _, there in found[row]) or "`tests/cluster" in where else "no"
+    return "; ".join(tests + elsewhere), on_one, anywhere
 
 
 class Rows(unittest.TestCase):

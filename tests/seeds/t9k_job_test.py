@@ -2,7 +2,7 @@
 
 import json
 
-from world import Case, claim, container, keeps, on_clusters, once, pod_spec, rows, tj
+from world import Case, claim, forever, keeps, on_clusters, once, pod_spec, rows, tj
 
 EXAMPLE = """
 apiVersion: batch.tensorstack.dev/v1beta1
@@ -52,10 +52,15 @@ class T9kCase(Case):
     def restarts(self, job):
         return self.status("tj", job).get("backoffCount")
 
+    def told_phases(self, job):
+        """{"worker-0": phase} as status.tasks tells them."""
+        return {f"{task['type']}-{i}": one["phase"]
+                for task in self.status("tj", job).get("tasks", []) for i, one in enumerate(task["replicas"])}
+
 
 class FirstJob(T9kCase):
     @rows("S1-01", "S1-02", "S1-03", "S1-04", "S1-06", "S1-09", "S2-02", "S2-03", "S2-04", "S2-01")
-    @on_clusters(but=("S1-06", "S1-09"))
+    @on_clusters
     def test_the_example_trains_as_printed(self):
         out = self.create(EXAMPLE, "tensorflow-example.yaml")
         self.assertEqual(out, "tensorflowtrainingjob.batch.tensorstack.dev/tensorflow-example created\n")
@@ -70,7 +75,7 @@ class FirstJob(T9kCase):
         self.assertEqual(len(config["cluster"]["worker"]), 4)
         self.assertEqual(config["task"], {"type": "worker", "index": 3})
         self.becomes("tj", "tensorflow-example", "Succeeded")
-        self.trained(self.pod_name("tensorflow-example", "worker", 0), "accuracy (0.9|1.0)")
+        self.logs(self.pod_name("tensorflow-example", "worker", 0), "accuracy (0.9|1.0)")
         self.assertRegex(self.sh("kubectl get tj"), r"NAME +PHASE +AGE\ntensorflow-example +Succeeded +")
 
     @rows("S1-07")
@@ -108,7 +113,11 @@ class SuccessAndFailure(T9kCase):
     def test_without_a_chief_worker_0_decides(self):
         script = 'case $HOSTNAME in *-0) sleep 1;; *) exec sleep 300;; esac'
         self.create(tj("alone", [("ps", 1, "Never", "exec sleep 300"), ("worker", 2, "Never", script)]))
+        self.create(tj("other", [("worker", 2, "Never", "case $HOSTNAME in *-0) sleep 5;; *) exit 3;; esac")]))
+        self.create(tj("first", [("worker", 2, "Never", "case $HOSTNAME in *-0) exit 3;; *) exec sleep 300;; esac")]))
         self.becomes("tj", "alone", "Succeeded")
+        self.becomes("tj", "other", "Succeeded")
+        self.becomes("tj", "first", "Failed")
 
     @rows("S1-12", "S2-34")
     @on_clusters
@@ -180,7 +189,7 @@ class Restarts(T9kCase):
         self.assertEqual(self.restarts("never"), 0)
         self.logs(self.pod_name("never", "worker", 0), "^what went wrong\n$")
 
-    @rows("S1-05", "S1-19", "S2-05", "S2-21")
+    @rows("S1-05", "S1-19", "S2-05", "S2-21", "S2-80")
     @on_clusters
     def test_on_failure(self):
         self.create(claim("state"))
@@ -190,6 +199,7 @@ class Restarts(T9kCase):
         self.create(tj("onfailure", [("worker", 2, "OnFailure", both)]))
         self.becomes("tj", "onfailure", "Succeeded")
         self.assertEqual(self.restarts("onfailure"), 2, "each was restarted once")
+        self.assertEqual(self.status("tj", "onfailure")["tasks"][0]["restartCount"], 2, "of the type, together")
 
     @rows("S1-20", "S2-22")
     @on_clusters
@@ -217,7 +227,7 @@ class Restarts(T9kCase):
     def test_exit_codes_that_are_not(self):
         self.codes("final", (1, 2, 42, 126, 127, 128, 139), "Failed", 0)
 
-    @rows("S1-27", "S1-28", "S2-30")
+    @rows("S1-27", "S1-28", "S2-30", "S2-80")
     @on_clusters
     def test_all_replicas_share_one_budget(self):
         script = "sleep 0.2; exit 3"
@@ -226,12 +236,14 @@ class Restarts(T9kCase):
         spent = lambda: self.restarts("shared") == 4 and list(self.phases("shared").values()).count("Failed") == 3
         self.until("four restarts, and three workers that have failed for good", spent)
         self.assertEqual(self.phases("shared")["chief-0"], "Running", "the job itself goes on")
+        counts = {task["type"]: task.get("restartCount", 0) for task in self.status("tj", "shared")["tasks"]}
+        self.assertEqual(counts, {"chief": 0, "worker": 4})
 
 
 class CleanUp(T9kCase):
     def ended(self, name, policy):
         """A job with a ps that still runs and a worker that has ended when its chief ends."""
-        roles = [("chief", 1, "Never", "sleep 10"), ("ps", 1, "Never", "exec sleep 300"), ("worker", 1, "Never", "exit 0")]
+        roles = [("chief", 1, "Never", "sleep 10"), ("ps", 1, "Never", forever()), ("worker", 1, "Never", "echo trained")]
         self.create(tj(name, roles, {"cleanUpPolicy": policy} if policy else None))
         self.becomes("tj", name, "Succeeded")
 
@@ -241,15 +253,21 @@ class CleanUp(T9kCase):
         self.ended("none", "None")
         kept = {"chief-0": "Succeeded", "ps-0": "Running", "worker-0": "Succeeded"}
         self.until("all as they were", lambda: self.phases("none") == kept)
+        self.sh(f"kubectl delete pod {self.pod_name('none', 'ps', 0)}")
+        del kept["ps-0"]
+        self.until("what is deleted by hand is told", lambda: self.status("tj", "none")["aggregate"]["deleted"] == 1)
+        self.assertEqual(self.phases("none"), kept, "and does not come back")
+        self.assertEqual(self.phase("tj", "none"), "Succeeded")
         self.sh("kubectl delete tj none")
         self.until("deleted with the job", lambda: not self.pods())
 
-    @rows("S1-31", "S2-41")
+    @rows("S1-31", "S2-41", "S2-81")
     @on_clusters
     def test_all_takes_all(self):
         self.ended("all", "All")
         self.until("no pod is left", lambda: not self.pods())
         self.until("all are told as deleted", lambda: self.status("tj", "all")["aggregate"]["deleted"] == 3)
+        self.assertEqual(set(self.told_phases("all").values()), {"Deleted"})
 
     @rows("S1-32", "S1-33", "S2-42")
     @on_clusters
@@ -257,3 +275,22 @@ class CleanUp(T9kCase):
         self.ended("unfinished", "Unfinished")
         left = {"chief-0": "Succeeded", "worker-0": "Succeeded"}
         self.until("the ps is gone", lambda: self.phases("unfinished") == left)
+        self.logs(self.pod_name("unfinished", "worker", 0), "^trained\n$")
+
+    @rows("S1-35")
+    @on_clusters(only=True)
+    def test_where_a_quota_counts_pods_that_have_ended_all_makes_room(self):
+        few = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": {"count/pods": "3"}}}
+        status, answer = self.world.api.ask("POST", self.path("quota"), few)
+        self.assertEqual(status, 201, answer)
+        self.until("the quota counts", lambda: self.get("quota", "few").get("status", {}).get("hard"))
+        self.ended("keeps", "Unfinished")
+        self.until("the ps is gone", lambda: len(self.pods()) == 2)
+        self.create(tj("next", [("worker", 2, "Never", "exec sleep 300")]))
+        self.until("it says so", lambda: any("exceeded quota" in said for said in self.messages("next")))
+        self.sh("kubectl delete tj keeps next")
+        self.until("room", lambda: not self.pods())
+        self.ended("takes", "All")
+        self.until("no pod is left", lambda: not self.pods())
+        self.create(tj("next", [("worker", 2, "Never", "exec sleep 300")]))
+        self.becomes("tj", "next", "Running")

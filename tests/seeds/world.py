@@ -35,6 +35,7 @@ PATHS = {
     "kube-batch-group": "/apis/scheduling.incubator.k8s.io/v1alpha1/namespaces/{}/podgroups",
     "volcano-group": "/apis/scheduling.volcano.sh/v1beta1/namespaces/{}/podgroups",
     "event": "/api/v1/namespaces/{}/events",
+    "quota": "/api/v1/namespaces/{}/resourcequotas",
     "tensorboard": "/apis/tensorstack.dev/v1beta1/namespaces/{}/tensorboards",
 }
 
@@ -49,11 +50,12 @@ def rows(*names):
     return mark
 
 
-def on_clusters(test=None, but=()):
-    """The test also runs against a cluster whose nodes are simulated; it shows its rows there `but` these."""
+def on_clusters(test=None, but=(), only=False):
+    """The test also (or `only`) runs against a cluster whose nodes are simulated; it shows its rows there `but` these."""
     if test is None:
-        return lambda method: on_clusters(method, but)
+        return lambda method: on_clusters(method, but, only)
     test.on_clusters = True
+    test.only_on_clusters = only
     test.not_on_clusters = but
     return test
 
@@ -224,11 +226,6 @@ class Case(unittest.TestCase):
         """`kubectl logs` prints this."""
         self.assertRegex(self.sh(f"kubectl -n {self.namespace} logs {pod}"), pattern)
 
-    def trained(self, pod, pattern):
-        """As `logs`, of the program of an image. On simulated nodes it does not run, so there it is not asked."""
-        if self.world.own_plane:
-            self.logs(pod, pattern)
-
     # --- what is there --------------------------------------------------------------
 
     def path(self, kind, name=None):
@@ -258,6 +255,30 @@ class Case(unittest.TestCase):
 
     def messages(self, about):
         return [event["message"] for event in self.all("event") if event["involvedObject"]["name"] == about]
+
+    def follow(self, kind):
+        """From now on; gives a function that tells every version of the job of that name since, up to now."""
+        start = self.world.api.get(self.path(kind))["metadata"]["resourceVersion"]
+
+        def versions(name):
+            last = self.get(kind, name)["metadata"]["resourceVersion"]
+            return [job for job in self.watched(f"{self.path(kind)}?watch=1&resourceVersion={start}&timeoutSeconds=2", last)
+                    if job["metadata"]["name"] == name]
+
+        return versions
+
+    def watched(self, path, until):
+        """The objects that a watch tells, up to that version."""
+        api = self.world.api
+        line = http.client.HTTPSConnection(api.address, context=api.tls, timeout=60)
+        line.request("GET", path, headers=api.headers)
+        found = []
+        for text in line.getresponse():
+            found.append(json.loads(text)["object"])
+            if found[-1]["metadata"]["resourceVersion"] == until:
+                break
+        line.close()
+        return found
 
     # --- waiting --------------------------------------------------------------------
 
@@ -299,7 +320,8 @@ class Case(unittest.TestCase):
         def there():
             now = self.phase(kind, name)
             ends = {"Succeeded", "Failed", "Completed", "Terminated"}
-            self.assertFalse(now in ends and word in ends and now != word, f"{name} {now}\n{self.told()}")
+            if now in ends and word in ends and now != word:
+                self.fail(f"{name} {now}\n{self.told()}")
             return now == word
 
         self.until(f"{kind} {name} {word}", there)
@@ -314,6 +336,11 @@ def container(script, **extra):
 
 def pod_spec(script, container_extra=None, **extra):
     return {"containers": [container(script, **(container_extra or {}))], **extra}
+
+
+def forever(script="true", **extra):
+    """A pod spec that ends only when it is told to, and soon then."""
+    return pod_spec(f"{script}; exec sleep 300", terminationGracePeriodSeconds=1, **extra)
 
 
 def tj(name, roles, run_policy=None, annotations=None, **spec):
