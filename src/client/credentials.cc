@@ -75,6 +75,11 @@ struct Credentials::State {
     const ExecPlugin& plugin = *access.exec;
     Program program{plugin.command, plugin.args, plugin.env};
     program.reads_terminal = plugin.may_ask && isatty(STDIN_FILENO) == 1;
+    if (plugin.must_ask && !program.reads_terminal) {
+      return unhappy(
+          fmt::format("plugin {} wants to ask somebody (interactiveMode: Always), and there is no terminal",
+                      plugin.command));
+    }
     Result<std::string> ca = content_of(access.ca);
     if (!ca.ok()) return ca.error();
     program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info(access, *ca, program.reads_terminal));

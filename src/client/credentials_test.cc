@@ -1,9 +1,11 @@
 #include "client/credentials.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -98,6 +100,11 @@ TEST_F(CredentialsTest, APluginIsAskedOnceUntilItsAnswerRunsOut) {
   EXPECT_EQ(lasting.current()->token, "me-1");
   lasting.refused();
   EXPECT_EQ(lasting.current()->token, "me-2");
+  Access later = with_plugin(put("later", kPlugin, 0700));
+  later.exec->env.emplace_back("EXPIRES", ",\"expirationTimestamp\":\"2999-01-01T00:00:00Z\"");
+  Credentials valid(later);
+  EXPECT_EQ(valid.current()->token, "me-1");
+  EXPECT_EQ(valid.current()->token, "me-1");
   Access access = with_plugin(put("short", kPlugin, 0700));
   access.exec->env.emplace_back("EXPIRES", ",\"expirationTimestamp\":\"2001-01-01T00:00:00Z\"");
   Credentials expired(access);
@@ -122,6 +129,41 @@ TEST_F(CredentialsTest, APluginThatDoesNotWorkIsToldAbout) {
     EXPECT_THAT(identity.error().message,
                 testing::AllOf(HasSubstr("context 'x' of f"), HasSubstr(row.says), HasSubstr(row.command)));
   }
+}
+
+// In a pod there is nobody to ask.
+TEST_F(CredentialsTest, APluginThatMustAskIsNotRunWithoutATerminal) {
+  int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(dup2(nothing, STDIN_FILENO), 0);
+  close(nothing);
+  Access access = with_plugin(put("asks", kPlugin, 0700));
+  access.exec->may_ask = access.exec->must_ask = true;
+  Result<Identity> identity = Credentials(access).current();
+  ASSERT_FALSE(identity.ok());
+  EXPECT_THAT(identity.error().message, HasSubstr("interactiveMode: Always"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/asks.count"));
+}
+
+TEST_F(CredentialsTest, PluginsGetTheirArguments) {
+  constexpr const char* kEcho = R"(#!/bin/sh
+echo "{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":\"$#:$1:$2\"}}"
+)";
+  Access access = with_plugin(put("echo", kEcho, 0700));
+  access.exec->args = {"eks", "get token"};
+  EXPECT_EQ(Credentials(access).current()->token, "2:eks:get token");
+}
+
+TEST_F(CredentialsTest, ARotatedCertificateIsTakenUp) {
+  std::chrono::steady_clock::time_point now{};
+  Access access;
+  access.certificate.file = put("crt", "one");
+  access.key.file = put("key", "k1");
+  Credentials credentials(access, [&] { return now; });
+  EXPECT_EQ(*credentials.current(), (Identity{"", "one", "k1"}));
+  put("crt", "two");
+  put("key", "k2");
+  now += std::chrono::seconds(10);
+  EXPECT_EQ(*credentials.current(), (Identity{"", "two", "k2"}));
 }
 
 TEST_F(CredentialsTest, AProgramThatDoesNotEndIsEnded) {

@@ -106,6 +106,7 @@ struct Flow {
   std::function<void(const std::optional<Error>&)> on_closed;
   std::function<void()> on_opened;  // may be empty
   RawRequest request;
+  std::optional<Duration> silence_max;
   // Held during calls, so that dropping waits for one; a call may drop its own handle.
   std::recursive_mutex calls;
   bool dropped = false;
@@ -154,7 +155,7 @@ class StreamHandle final : public OpenWatch {
 
 using HeadParser = http::response_parser<http::buffer_body>;
 
-// The body, piece by piece as it comes. nullopt: its end.
+// The body, piece by piece as it comes. nullopt: its end, or that it has been silent for too long.
 asio::awaitable<std::optional<Error>> pump(HttpClient::Core& core, Link& link, beast::flat_buffer& buffer,
                                            HeadParser& parser, Flow& stream) {
   std::vector<char> piece(kBufferBytes);
@@ -162,9 +163,11 @@ asio::awaitable<std::optional<Error>> pump(HttpClient::Core& core, Link& link, b
   while (!parser.is_done()) {
     parser.get().body().data = piece.data();
     parser.get().body().size = piece.size();
+    if (stream.silence_max) link.expires_after(*stream.silence_max);
     auto [failed, got] = co_await http::async_read_some(link, buffer, parser, kTuple);
     size_t filled = piece.size() - parser.get().body().size;
     if (filled > 0 && !stream.tell({piece.data(), filled})) co_return std::nullopt;
+    if (failed == beast::error::timeout) co_return std::nullopt;
     if (failed && failed != http::error::need_buffer) co_return lost(core, stream.request, failed);
   }
   co_return std::nullopt;
@@ -390,6 +393,7 @@ std::unique_ptr<OpenWatch> HttpClient::open(const kube::Request& request, WatchS
   auto lines = std::make_shared<LineSplitter>();
   auto shared_sink = std::make_shared<WatchSink>(std::move(sink));
   stream->request = raw_of(request);
+  stream->silence_max = core_->options.silence_max;
   stream->on_bytes = [lines, shared_sink](std::string_view bytes) {
     return lines->feed(bytes, [&](std::string_view line) {
       if (line.empty()) return true;

@@ -32,6 +32,9 @@ namespace trainyard::client {
 struct HttpOptions {
   Duration connect_timeout{10'000};  // for each of: the connection, the proxy, TLS
   Duration request_timeout{60'000};  // for an answer, and for the head of a stream
+  // A watch that has told nothing for so long ends: whoever stands between us and the server may have lost it
+  // without a word. Servers tell of their progress (bookmarks) more often, wherever anything happens at all.
+  Duration silence_max{600'000};
   int idle_connections_max = 16;
   Duration idle_time_max{60'000};
   int retries_max = 3;

@@ -5,9 +5,6 @@
 #include <openssl/sha.h>
 #include <signal.h>
 
-#include <condition_variable>
-#include <deque>
-
 #include "base/match.h"
 #include "client/http_testing.h"
 #include "kube/objects.h"
@@ -16,10 +13,6 @@ namespace trainyard::client {
 namespace {
 
 using ::testing::HasSubstr;
-constexpr std::chrono::seconds kPatience{20};
-
-const char* kPod =
-    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ns","resourceVersion":"5"}})";
 
 class IgnorePipes : public testing::Environment {
  public:
@@ -27,50 +20,11 @@ class IgnorePipes : public testing::Environment {
 };
 const testing::Environment* const kIgnore = testing::AddGlobalTestEnvironment(new IgnorePipes);
 
-Access access_to(const TestServer& server) {
-  Access access;
-  access.where = "context 'test' of f";
-  access.server = server.url();
-  return access;
-}
-
-std::unique_ptr<HttpClient> client_of(const Access& access, HttpOptions options = {}) {
-  Result<std::unique_ptr<HttpClient>> made = HttpClient::make(access, std::move(options));
-  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
-  return std::move(made).value();
-}
-
-kube::Request get_pod() { return {kube::kPods, "ns", kube::Get{"p"}}; }
-kube::Request create_pod() { return {kube::kPods, "ns", kube::Create{json::parse(kPod).get_object()}}; }
-
-// Things told on another thread, waited for.
-template <typename T>
-class Mailbox {
- public:
-  void put(T item) {
-    std::scoped_lock lock(mutex_);
-    items_.push_back(std::move(item));
-    changed_.notify_all();
-  }
-  std::optional<T> take() {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kPatience, [&] { return !items_.empty(); })) return std::nullopt;
-    T item = std::move(items_.front());
-    items_.pop_front();
-    return item;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<T> items_;
-};
-
 TEST(HttpClient, RequestsGoOutWholeAndConnectionsAreKept) {
   Mailbox<Heard> heard;
   TestServer server([&](Peer& peer, const Heard& request) {
     heard.put(request);
-    peer.answer(200, kPod);
+    peer.answer(200, kHeardPod);
     return true;
   });
   Access access = access_to(server);
@@ -89,13 +43,13 @@ TEST(HttpClient, RequestsGoOutWholeAndConnectionsAreKept) {
   Heard second = *heard.take();
   EXPECT_EQ(second.method, "POST");
   EXPECT_EQ(second.headers["content-type"], "application/json");
-  EXPECT_EQ(json::parse(second.body), json::parse(kPod));
+  EXPECT_EQ(json::parse(second.body), json::parse(kHeardPod));
   EXPECT_EQ(server.connections(), 1);
 }
 
 TEST(HttpClient, ManyThreadsSendAtOnce) {
   TestServer server([&](Peer& peer, const Heard&) {
-    peer.answer(200, kPod);
+    peer.answer(200, kHeardPod);
     return true;
   });
   auto client = client_of(access_to(server));
@@ -109,61 +63,6 @@ TEST(HttpClient, ManyThreadsSendAtOnce) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(fine, 160);
   EXPECT_LE(server.connections(), 16);
-}
-
-TEST(HttpClient, TlsTrustsItsOwnAuthorityAndShowsItsCertificate) {
-  Certificates certificates;
-  Pem pem = certificates.issue("server", "IP:127.0.0.1,DNS:api.example");
-  Pem me = certificates.issue("someone", "");
-  Mailbox<std::string> peers;
-  TestServer server(
-      [&](Peer& peer, const Heard& request) {
-        peers.put(request.peer);
-        peer.answer(200, kPod);
-        return true;
-      },
-      &pem, certificates.authority());
-  Access access = access_to(server);
-  access.ca.data = certificates.authority();
-  access.certificate.data = me.certificate;
-  access.key.data = me.key;
-  for (const char* name : {"", "api.example"}) {
-    access.tls_server_name = name;
-    Result<Reply> reply = client_of(access)->send(get_pod());
-    ASSERT_TRUE(reply.ok()) << reply.error().message;
-    EXPECT_EQ(*peers.take(), "someone");
-  }
-}
-
-TEST(HttpClient, TlsRefusesStrangers) {
-  Certificates certificates;
-  Certificates others;
-  Pem pem = certificates.issue("server", "DNS:other.example");
-  std::atomic<int> requests{0};
-  TestServer server(
-      [&](Peer& peer, const Heard&) {
-        ++requests;
-        peer.answer(200, kPod);
-        return true;
-      },
-      &pem);
-  Access access = access_to(server);
-  access.ca.data = certificates.authority();
-  Result<Reply> wrong_name = client_of(access)->send(create_pod());
-  ASSERT_FALSE(wrong_name.ok());
-  EXPECT_EQ(wrong_name.error().kind, ErrorKind::kUnavailable);
-  EXPECT_THAT(wrong_name.error().message,
-              testing::AllOf(HasSubstr("not trusted for '127.0.0.1'"), HasSubstr("context 'test' of f")));
-  access.tls_server_name = "other.example";
-  EXPECT_TRUE(client_of(access)->send(get_pod()).ok());
-  access.ca.data = others.authority();
-  Result<Reply> stranger = client_of(access)->send(get_pod());
-  ASSERT_FALSE(stranger.ok());
-  EXPECT_THAT(stranger.error().message, HasSubstr("not trusted"));
-  EXPECT_EQ(requests, 1);
-  access.ca = {};
-  access.insecure = true;
-  EXPECT_TRUE(client_of(access)->send(get_pod()).ok());
 }
 
 TEST(HttpClient, WhatCannotBeReachedWasNotDone) {
@@ -215,7 +114,7 @@ TEST(HttpClient, AReadIsRepeatedWhenTheKeptConnectionWasClosed) {
   std::atomic<int> served{0};
   TestServer server([&](Peer& peer, const Heard&) {
     if (served++ % 2 == 1) return false;
-    peer.answer(200, kPod);
+    peer.answer(200, kHeardPod);
     return true;
   });
   auto client = client_of(access_to(server));
@@ -230,7 +129,7 @@ TEST(HttpClient, BusyServersAreAskedAgainWhenTheySay) {
     if (served++ < 2) {
       peer.answer(429, "{}", "Retry-After: 0\r\n");
     } else {
-      peer.answer(201, kPod);
+      peer.answer(201, kHeardPod);
     }
     return true;
   });
@@ -257,7 +156,7 @@ TEST(HttpClient, RefusedCredentialsAreAskedForOnceMore) {
     if (served++ == 0) {
       peer.answer(401, R"({"kind":"Status","reason":"Unauthorized","message":"Unauthorized"})");
     } else {
-      peer.answer(200, kPod);
+      peer.answer(200, kHeardPod);
     }
     return true;
   });
@@ -272,7 +171,7 @@ TEST(HttpClient, LongListsComeInPages) {
     bool more = request.target.find("continue=") == std::string::npos;
     EXPECT_THAT(request.target, HasSubstr("limit="));
     peer.answer(200, fmt::format(R"({{"metadata":{{"resourceVersion":"{}","continue":"{}"}},"items":[{}]}})",
-                                 more ? 9 : 9, more ? "next" : "", kPod));
+                                 more ? 9 : 9, more ? "next" : "", kHeardPod));
     return true;
   });
   Result<Reply> reply = client_of(access_to(server))->send({kube::kPods, "", kube::List{}});
@@ -282,24 +181,22 @@ TEST(HttpClient, LongListsComeInPages) {
   EXPECT_EQ(reply->continue_token, "");
 }
 
-TEST(HttpClient, AProxyIsGoneThrough) {
-  Mailbox<std::string> targets;
-  TestServer proxy([&](Peer& peer, const Heard& request) {
-    targets.put(request.method + " " + request.target);
-    if (request.method == "CONNECT") {
-      peer.send("HTTP/1.1 200 Connection established\r\n\r\n");
+TEST(HttpClient, PagesThatHaveGrownTooOldAreAskedForInOnePiece) {
+  TestServer server([&](Peer& peer, const Heard& request) {
+    if (request.target.find("continue=") != std::string::npos) {
+      peer.answer(410, R"({"kind":"Status","reason":"Expired","message":"too old"})");
     } else {
-      peer.answer(200, kPod);
+      bool paged = request.target.find("limit=") != std::string::npos;
+      peer.answer(200,
+                  fmt::format(R"({{"metadata":{{"resourceVersion":"{}","continue":"{}"}},"items":[{}]}})",
+                              paged ? 9 : 12, paged ? "next" : "", kHeardPod));
     }
     return true;
   });
-  Access access;
-  access.server = "http://api.example:6443";
-  access.proxy_url = proxy.url();
-  Result<Reply> reply = client_of(access)->send(get_pod());
+  Result<Reply> reply = client_of(access_to(server))->send({kube::kPods, "", kube::List{}});
   ASSERT_TRUE(reply.ok()) << reply.error().message;
-  EXPECT_EQ(*targets.take(), "CONNECT api.example:6443");
-  EXPECT_EQ(*targets.take(), "GET /api/v1/namespaces/ns/pods/p");
+  EXPECT_EQ(reply->items.size(), 1u);
+  EXPECT_EQ(reply->revision, 12);
 }
 
 using Told = std::variant<WatchEvent, std::optional<Error>>;
@@ -329,11 +226,11 @@ TEST(HttpWatch, EventsComeAsTheyHappen) {
   TestServer server([&](Peer& peer, const Heard& request) {
     EXPECT_THAT(request.target, HasSubstr("watch=1&resourceVersion=5"));
     peer.begin_chunks();
-    std::string line = fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kPod);
+    std::string line = fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kHeardPod);
     peer.chunk(line.substr(0, 20));
     peer.chunk(line.substr(20));
     go_on.take();
-    peer.chunk(fmt::format("{{\"type\":\"DELETED\",\"object\":{}}}\n", kPod));
+    peer.chunk(fmt::format("{{\"type\":\"DELETED\",\"object\":{}}}\n", kHeardPod));
     peer.chunk("");
     return true;
   });
@@ -397,6 +294,26 @@ TEST(HttpWatch, TellsThatTheServerAgreedAndNothingOfTheSortWhenItRefused) {
   EXPECT_EQ(told.take(), "closed");
 }
 
+// Whoever stands between may have lost the server without a word.
+TEST(HttpWatch, AWatchThatIsSilentForTooLongEnds) {
+  Mailbox<int> hung_up;
+  TestServer server([&](Peer& peer, const Heard&) {
+    peer.begin_chunks();
+    peer.chunk(fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kHeardPod));
+    peer.receive();
+    hung_up.put(1);
+    return false;
+  });
+  HttpOptions options;
+  options.silence_max = Duration{50};
+  Mailbox<Told> box;
+  auto client = client_of(access_to(server), options);
+  auto watch = client->open(watch_pods(), into(box));
+  EXPECT_EQ(shown(box.take()), "0 p");
+  EXPECT_EQ(shown(box.take()), "end");  // not an error: the server is asked again from where it was
+  EXPECT_TRUE(hung_up.take().has_value());
+}
+
 TEST(HttpWatch, AFailureToConnectIsTold) {
   Access access;
   {
@@ -413,7 +330,7 @@ TEST(HttpWatch, NothingIsToldAfterTheHandleIsDropped) {
   Mailbox<int> hung_up;
   TestServer server([&](Peer& peer, const Heard&) {
     peer.begin_chunks();
-    peer.chunk(fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kPod));
+    peer.chunk(fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kHeardPod));
     peer.receive();
     hung_up.put(1);
     return false;

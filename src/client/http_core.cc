@@ -32,6 +32,17 @@ bool is_address(const std::string& host) {
   return !failed;
 }
 
+// What may not stand in the name of a header is written as %2F.
+std::string as_header_name(std::string_view text) {
+  constexpr std::string_view kTaken = "!#$&'*+-.^_`|~";
+  std::string name;
+  for (char c : text) {
+    bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || kTaken.find(c) != std::string_view::npos;
+    name += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return name;
+}
+
 Result<Done> use_certificate(ssl::context& context, const Identity& identity) {
   if (identity.certificate.empty()) return Done{};
   error_code failed;
@@ -109,6 +120,11 @@ Result<std::shared_ptr<ssl::context>> HttpClient::Core::context_for(const Identi
   return context;
 }
 
+void HttpClient::Core::forget_context() {
+  std::scoped_lock lock(mutex);
+  context.reset();
+}
+
 asio::awaitable<Result<Identity>> HttpClient::Core::identify() {
   auto ask = [this]() -> asio::awaitable<std::optional<Result<Identity>>> {
     co_return credentials.current();
@@ -132,7 +148,7 @@ asio::awaitable<Result<Done>> HttpClient::Core::dial_tcp(Link& link, const Endpo
 }
 
 asio::awaitable<Result<Done>> HttpClient::Core::ask_proxy(Link& link) {
-  std::string target = fmt::format("{}:{}", server.host, server.port);
+  std::string target = authority_of(server);
   http::request<http::empty_body> ask{http::verb::connect, target, 11};
   ask.set(http::field::host, target);
   ask.set(http::field::user_agent, options.user_agent);
@@ -161,6 +177,7 @@ asio::awaitable<Result<Done>> HttpClient::Core::greet(Link& link) {
   if (!failed) co_return Done{};
   long verdict = SSL_get_verify_result(link.secure().native_handle());
   if (verdict != X509_V_OK) {
+    forget_context();  // its authorities may have been replaced meanwhile
     co_return unreachable(fmt::format("the server's certificate is not trusted for '{}': {}", name,
                                       X509_verify_cert_error_string(verdict)));
   }
@@ -182,10 +199,9 @@ asio::awaitable<Result<Done>> HttpClient::Core::dial(Link& link) {
 }
 
 std::string HttpClient::Core::host_header() const {
-  bool six = server.host.find(':') != std::string::npos;
-  std::string host = six ? fmt::format("[{}]", server.host) : server.host;
+  std::string host = authority_of(server);
   bool usual = server.port == (server.tls ? "443" : "80");
-  return usual ? host : fmt::format("{}:{}", host, server.port);
+  return usual ? host.substr(0, host.rfind(':')) : host;
 }
 
 HttpRequest HttpClient::Core::request_for(const RawRequest& raw, const Identity& identity) const {
@@ -198,7 +214,11 @@ HttpRequest HttpClient::Core::request_for(const RawRequest& raw, const Identity&
   request.set(http::field::accept, "application/json");
   if (!identity.token.empty()) request.set(http::field::authorization, "Bearer " + identity.token);
   if (!access.as_user.empty()) request.set("Impersonate-User", access.as_user);
+  if (!access.as_uid.empty()) request.set("Impersonate-Uid", access.as_uid);
   for (const std::string& group : access.as_groups) request.insert("Impersonate-Group", group);
+  for (const auto& [name, value] : access.as_extra) {
+    request.insert("Impersonate-Extra-" + as_header_name(name), value);
+  }
   for (const auto& [name, value] : raw.headers) request.set(name, value);
   request.body() = raw.body;
   request.prepare_payload();

@@ -151,8 +151,9 @@ struct HttpClient::Core {
 
   std::thread thread;
 
-  // The context for this identity; made anew when its certificate is another.
+  // The context for this identity; made anew when its certificate is another, or when forgotten.
   Result<std::shared_ptr<ssl::context>> context_for(const Identity& identity);
+  void forget_context();
   // Credentials, asked for without holding up the I/O thread.
   asio::awaitable<Result<Identity>> identify();
   // Connects, through the proxy if there is one, and greets.

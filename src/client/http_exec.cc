@@ -88,7 +88,7 @@ asio::awaitable<std::optional<Error>> shake_hands(Session& session, const std::s
   session.socket.set_option(websocket::stream_base::decorator([&](websocket::request_type& request) {
     HttpRequest usual = core.request_for({"GET", path, {}, ""}, identity);
     for (const auto& field : usual) {
-      if (field.name() != http::field::host) request.set(field.name_string(), field.value());
+      if (field.name() != http::field::host) request.insert(field.name_string(), field.value());
     }
     request.set(http::field::sec_websocket_protocol, "v5.channel.k8s.io, v4.channel.k8s.io");
   }));

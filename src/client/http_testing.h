@@ -13,17 +13,23 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/check.h"
 #include "base/fd.h"
+#include "client/http_client.h"
+#include "kube/objects.h"
 
 namespace trainyard::client {
 
@@ -105,7 +111,8 @@ class Certificates {
 struct Heard {
   std::string method;
   std::string target;
-  std::map<std::string, std::string> headers;  // names in lower case
+  std::map<std::string, std::string>
+      headers;  // names in lower case; of several with one name all, with commas
   std::string body;
   std::string peer;  // the common name of the client's certificate, "" without one
 };
@@ -170,7 +177,9 @@ class Peer {
       size_t colon = head.find(':', at);
       std::string name = head.substr(at, colon - at);
       for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      heard.headers[name] = head.substr(colon + 2, head.find("\r\n", at) - colon - 2);
+      std::string& value = heard.headers[name];
+      if (!value.empty()) value += ", ";
+      value += head.substr(colon + 2, head.find("\r\n", at) - colon - 2);
     }
     if (heard.headers.contains("content-length"))
       heard.body = exactly(std::stoul(heard.headers["content-length"]));
@@ -194,6 +203,22 @@ class Peer {
   SSL* ssl_ = nullptr;
   std::string buffered_;
 };
+
+// What a server shows of itself. REQUIRES: SSL_CTX_free.
+inline SSL_CTX* server_context(const Pem& pem) {
+  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
+  BIO* certificate = BIO_new_mem_buf(pem.certificate.data(), static_cast<int>(pem.certificate.size()));
+  BIO* key = BIO_new_mem_buf(pem.key.data(), static_cast<int>(pem.key.size()));
+  X509* x509 = PEM_read_bio_X509(certificate, nullptr, nullptr, nullptr);
+  EVP_PKEY* pkey = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
+  SSL_CTX_use_certificate(context, x509);
+  SSL_CTX_use_PrivateKey(context, pkey);
+  X509_free(x509);
+  EVP_PKEY_free(pkey);
+  BIO_free(certificate);
+  BIO_free(key);
+  return context;
+}
 
 class TestServer {
  public:
@@ -237,20 +262,10 @@ class TestServer {
 
  private:
   void use_tls(const Pem& pem, const std::string& authority) {
-    context_ = SSL_CTX_new(TLS_server_method());
-    BIO* certificate = BIO_new_mem_buf(pem.certificate.data(), static_cast<int>(pem.certificate.size()));
-    BIO* key = BIO_new_mem_buf(pem.key.data(), static_cast<int>(pem.key.size()));
-    X509* x509 = PEM_read_bio_X509(certificate, nullptr, nullptr, nullptr);
-    EVP_PKEY* pkey = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
-    SSL_CTX_use_certificate(context_, x509);
-    SSL_CTX_use_PrivateKey(context_, pkey);
-    X509_free(x509);
-    EVP_PKEY_free(pkey);
-    BIO_free(certificate);
-    BIO_free(key);
+    context_ = server_context(pem);
     if (authority.empty()) return;
     BIO* ca = BIO_new_mem_buf(authority.data(), static_cast<int>(authority.size()));
-    x509 = PEM_read_bio_X509(ca, nullptr, nullptr, nullptr);
+    X509* x509 = PEM_read_bio_X509(ca, nullptr, nullptr, nullptr);
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context_), x509);
     X509_free(x509);
     BIO_free(ca);
@@ -292,6 +307,54 @@ class TestServer {
   std::list<Peer*> open_;
   std::list<std::thread> threads_;  // of the acceptor, then of the destructor
   std::thread acceptor_;
+};
+
+// ---- what tests send and wait for ------------------------------------------------------
+
+inline constexpr const char* kHeardPod =
+    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ns","resourceVersion":"5"}})";
+
+inline Access access_to(const TestServer& server) {
+  Access access;
+  access.where = "context 'test' of f";
+  access.server = server.url();
+  return access;
+}
+
+inline std::unique_ptr<HttpClient> client_of(const Access& access, HttpOptions options = {}) {
+  Result<std::unique_ptr<HttpClient>> made = HttpClient::make(access, std::move(options));
+  CHECK(made.ok());
+  return std::move(made).value();
+}
+
+inline kube::Request get_pod() { return {kube::kPods, "ns", kube::Get{"p"}}; }
+inline kube::Request create_pod() {
+  return {kube::kPods, "ns", kube::Create{json::parse(kHeardPod).get_object()}};
+}
+
+inline constexpr std::chrono::seconds kMailPatience{20};
+
+// Things told on another thread, waited for.
+template <typename T>
+class Mailbox {
+ public:
+  void put(T item) {
+    std::scoped_lock lock(mutex_);
+    items_.push_back(std::move(item));
+    changed_.notify_all();
+  }
+  std::optional<T> take() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kMailPatience, [&] { return !items_.empty(); })) return std::nullopt;
+    T item = std::move(items_.front());
+    items_.pop_front();
+    return item;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<T> items_;
 };
 
 }  // namespace trainyard::client

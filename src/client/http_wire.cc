@@ -6,12 +6,14 @@
 
 #include "base/match.h"
 #include "kube/access.h"
+#include "kube/parse_into.h"
 #include "kube/yaml.h"
 
 namespace trainyard::client {
 namespace {
 
 constexpr size_t kShownBodyMax = 300;
+constexpr size_t kDocumentBytes = 512;
 
 ErrorKind kind_of(int status, std::string_view reason, bool writes) {
   switch (status) {
@@ -48,6 +50,13 @@ std::string plain_message(int status, std::string_view body) {
   }
   while (shown.ends_with(' ')) shown.pop_back();
   return fmt::format("the server answered {}{}{}", status, shown.empty() ? "" : ": ", shown);
+}
+
+// One document, of whose hundred parts nobody keeps a single one: they lie together and go at once, which is
+// a third of what reading it costs otherwise. Not for lists: of those somebody keeps the items.
+Result<json::value> parse_document(std::string_view text) {
+  auto together = json::make_shared_resource<json::monotonic_resource>(2 * text.size() + kDocumentBytes);
+  return kube::parse_json_into(together, text);
 }
 
 Object shared(json::object object) { return std::make_shared<const json::object>(std::move(object)); }
@@ -103,7 +112,7 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
   bool writes = is_write(request);
   if (status < 200 || status >= 300) return error_of(status, body, writes);
   if (writes && !request.heeds_answer) return Reply{};
-  Result<json::value> parsed = kube::parse_json(body);
+  Result<json::value> parsed = is_list(request) ? kube::parse_json(body) : parse_document(body);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,
                  fmt::format("{}: what the server answered is no JSON object", kube::to_string(request))};
@@ -117,7 +126,7 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
 }
 
 Result<WatchEvent> event_of(std::string_view line) {
-  Result<json::value> parsed = kube::parse_json(line);
+  Result<json::value> parsed = parse_document(line);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
   }

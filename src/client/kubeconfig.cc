@@ -92,13 +92,27 @@ Result<Material> material(const Entry& entry, const std::string& key) {
   return Material{*decoded, ""};
 }
 
+std::vector<std::string> texts_in(const json::array* list) {
+  std::vector<std::string> texts;
+  for (const json::value& text : kube::or_empty(list)) {
+    if (text.is_string()) texts.emplace_back(kube::view(text.get_string()));
+  }
+  return texts;
+}
+
 Result<ExecPlugin> exec_plugin(const Entry& user, const json::object& exec) {
   ExecPlugin plugin;
   plugin.api_version = kube::text_at(exec, {"apiVersion"});
   plugin.command = kube::text_at(exec, {"command"});
   plugin.install_hint = kube::text_at(exec, {"installHint"});
   plugin.provides_cluster_info = kube::bool_at(exec, {"provideClusterInfo"}).value_or(false);
-  plugin.may_ask = kube::text_at(exec, {"interactiveMode"}) != "Never";
+  std::string_view mode = kube::text_at(exec, {"interactiveMode"});
+  plugin.may_ask = mode != "Never";
+  plugin.must_ask = mode == "Always";
+  if (!mode.empty() && mode != "Never" && mode != "IfAvailable" && mode != "Always") {
+    return invalid(fmt::format("{}: exec.interactiveMode is '{}'; there are Never, IfAvailable and Always",
+                               user.title, kube::shown(mode)));
+  }
   if (plugin.api_version != "client.authentication.k8s.io/v1" &&
       plugin.api_version != "client.authentication.k8s.io/v1beta1") {
     return invalid(
@@ -109,11 +123,7 @@ Result<ExecPlugin> exec_plugin(const Entry& user, const json::object& exec) {
   if (plugin.command.find('/') != std::string::npos) {
     plugin.command = in_folder(user.folder, plugin.command);
   }
-  if (const json::array* args = kube::array_at(exec, {"args"})) {
-    for (const json::value& arg : *args) {
-      if (arg.is_string()) plugin.args.emplace_back(kube::view(arg.get_string()));
-    }
-  }
+  plugin.args = texts_in(kube::array_at(exec, {"args"}));
   if (const json::array* env = kube::array_at(exec, {"env"})) {
     for (const json::value& pair : *env) {
       if (!pair.is_object()) continue;
@@ -139,6 +149,25 @@ Result<Done> refuse_old_ways(const Entry& user) {
   return Done{};
 }
 
+Result<Done> read_impersonation(const Entry& user, Access& access) {
+  access.as_user = text_in(user, "as");
+  access.as_uid = text_in(user, "as-uid");
+  access.as_groups = texts_in(kube::array_at(user.body, {"as-groups"}));
+  if (const json::object* extra = kube::object_at(user.body, {"as-user-extra"})) {
+    for (const json::key_value_pair& one : *extra) {
+      for (std::string& value : texts_in(one.value().if_array())) {
+        access.as_extra.emplace_back(kube::view(one.key()), std::move(value));
+      }
+    }
+  }
+  bool more = !access.as_uid.empty() || !access.as_groups.empty() || !access.as_extra.empty();
+  if (access.as_user.empty() && more) {
+    return invalid(
+        fmt::format("{}: as-uid, as-groups and as-user-extra need an 'as' that they belong to", user.title));
+  }
+  return Done{};
+}
+
 Result<Done> read_user(const Entry& user, Access& access) {
   if (Result<Done> refused = refuse_old_ways(user); !refused.ok()) return refused;
   Result<Material> certificate = material(user, "client-certificate");
@@ -154,12 +183,7 @@ Result<Done> read_user(const Entry& user, Access& access) {
   std::string token = text_in(user, "token");
   std::string token_file = in_folder(user.folder, text_in(user, "tokenFile"));
   access.token = token_file.empty() ? Material{token, ""} : Material{"", token_file};
-  access.as_user = text_in(user, "as");
-  if (const json::array* groups = kube::array_at(user.body, {"as-groups"})) {
-    for (const json::value& group : *groups) {
-      if (group.is_string()) access.as_groups.emplace_back(kube::view(group.get_string()));
-    }
-  }
+  if (Result<Done> read = read_impersonation(user, access); !read.ok()) return read;
   if (const json::object* exec = kube::object_at(user.body, {"exec"})) {
     Result<ExecPlugin> plugin = exec_plugin(user, *exec);
     if (!plugin.ok()) return plugin.error();
@@ -213,6 +237,20 @@ std::string paths_of(const std::vector<ConfigText>& files) {
   std::vector<std::string> paths;
   for (const ConfigText& file : files) paths.push_back(file.path);
   return list_of(paths);
+}
+
+// "%40" is an "@": in a URL what would mean something else is written so.
+std::string without_percents(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned char byte = 0;
+    const char* digits = text.data() + i + 1;
+    bool coded = text[i] == '%' && i + 2 < text.size() &&
+                 std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    plain += coded ? static_cast<char>(byte) : text[i];
+    if (coded) i += 2;
+  }
+  return plain;
 }
 
 bool is_loopback(std::string_view host) {
@@ -356,7 +394,7 @@ Result<Endpoint> read_url(std::string_view url) {
   std::string_view path = rest.substr(slash);
   while (path.ends_with('/')) path.remove_suffix(1);
   if (size_t at = authority.rfind('@'); at != std::string_view::npos) {
-    endpoint.user_info = authority.substr(0, at);
+    endpoint.user_info = without_percents(authority.substr(0, at));
     authority.remove_prefix(at + 1);
   }
   size_t bracket = authority.rfind(']');
@@ -374,6 +412,11 @@ Result<Endpoint> read_url(std::string_view url) {
     return invalid(fmt::format("'{}' is not a URL such as https://host:6443", kube::shown(url)));
   }
   return endpoint;
+}
+
+std::string authority_of(const Endpoint& endpoint) {
+  bool six = endpoint.host.find(':') != std::string::npos;
+  return fmt::format("{}:{}", six ? fmt::format("[{}]", endpoint.host) : endpoint.host, endpoint.port);
 }
 
 std::string proxy_for(const Access& access, std::string_view environment_proxy, std::string_view no_proxy) {

@@ -43,6 +43,7 @@ struct ExecPlugin {
   std::string install_hint;
   bool provides_cluster_info = false;
   bool may_ask = true;         // interactiveMode other than Never
+  bool must_ask = false;       // interactiveMode Always: of no use without a terminal
   json::value cluster_config;  // what the cluster's entry keeps for plugins; null for nothing
 
   bool operator==(const ExecPlugin&) const = default;
@@ -61,8 +62,10 @@ struct Access {
   Material key;
   Material token;
   std::optional<ExecPlugin> exec;
-  std::string as_user;  // impersonation
+  std::string as_user;  // impersonation: whom we speak for; without a user none of the others is set
+  std::string as_uid;
   std::vector<std::string> as_groups;
+  std::vector<std::pair<std::string, std::string>> as_extra;
 
   bool operator==(const Access&) const = default;
 };
@@ -90,12 +93,14 @@ struct Endpoint {
   bool tls = true;
   std::string host;  // without brackets
   std::string port;
-  std::string path;  // "" or "/prefix", without a slash at the end
-  std::string user_info;
+  std::string path;       // "" or "/prefix", without a slash at the end
+  std::string user_info;  // "user:password", as it is meant: %40 is an @
 
   bool operator==(const Endpoint&) const = default;
 };
 Result<Endpoint> read_url(std::string_view url);
+// "host:port", with brackets around an IPv6 address.
+std::string authority_of(const Endpoint& endpoint);
 
 // The proxy of a server: its own proxy-url, else what the environment says (the values of
 // https_proxy or http_proxy, and of no_proxy). "" for none; loopback never has one.

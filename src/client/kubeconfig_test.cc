@@ -41,8 +41,14 @@ users:
       interactiveMode: Never
 - name: alpha
   user: {exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}}
+- name: moody
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Maybe}}
+- name: asks
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x, interactiveMode: Always}}
+- name: ghost
+  user: {token: t, as-groups: [g]}
 - name: file
-  user: {token: t, tokenFile: /run/token, as: boss, as-groups: [g]}
+  user: {token: t, tokenFile: /run/token, as: boss, as-uid: "7", as-groups: [g, h], as-user-extra: {k/a: [v, w]}}
 contexts:
 - name: lab
   context: {cluster: lab, user: me, namespace: team}
@@ -53,6 +59,9 @@ contexts:
 - {name: half, context: {cluster: open, user: half}}
 - {name: cloud, context: {cluster: lab, user: cloud}}
 - {name: alpha, context: {cluster: open, user: alpha}}
+- {name: moody, context: {cluster: open, user: moody}}
+- {name: asks, context: {cluster: open, user: asks}}
+- {name: ghost, context: {cluster: open, user: ghost}}
 - {name: file, context: {cluster: open, user: file}}
 - {name: broken, context: {cluster: broken, user: me}}
 - {name: nowhere, context: {cluster: missing}}
@@ -87,8 +96,15 @@ TEST(Kubeconfig, TokenFilesWinOverTokens) {
   Result<Access> access = read("file");
   ASSERT_TRUE(access.ok()) << access.error().message;
   EXPECT_EQ(access->token, (Material{"", "/run/token"}));
+}
+
+TEST(Kubeconfig, WhomWeSpeakFor) {
+  Result<Access> access = read("file");
+  ASSERT_TRUE(access.ok()) << access.error().message;
   EXPECT_EQ(access->as_user, "boss");
-  EXPECT_EQ(access->as_groups, std::vector<std::string>{"g"});
+  EXPECT_EQ(access->as_uid, "7");
+  EXPECT_EQ(access->as_groups, (std::vector<std::string>{"g", "h"}));
+  EXPECT_EQ(access->as_extra, (std::vector<std::pair<std::string, std::string>>{{"k/a", "v"}, {"k/a", "w"}}));
 }
 
 struct FaultRow {
@@ -103,6 +119,9 @@ TEST(Kubeconfig, FaultsNameTheFileAndTheEntry) {
            FaultRow{"provider", "auth-provider 'gcp'"},
            FaultRow{"half", "user 'half' of /home/a/.kube/config: client-key is missing"},
            FaultRow{"alpha", "exec.apiVersion is 'client.authentication.k8s.io/v1alpha1'"},
+           FaultRow{"moody", "user 'moody' of /home/a/.kube/config: exec.interactiveMode is 'Maybe'"},
+           FaultRow{"ghost",
+                    "user 'ghost' of /home/a/.kube/config: as-uid, as-groups and as-user-extra need"},
            FaultRow{"broken", "cluster 'broken' of /home/a/.kube/config: server is missing"},
            FaultRow{"nowhere", "context 'nowhere' of /home/a/.kube/config: there is no cluster 'missing'"},
            FaultRow{"nobody", "context 'nobody' of /home/a/.kube/config: there is no user 'missing'"},
@@ -153,6 +172,69 @@ TEST(Kubeconfig, PluginsAreTold) {
   json::value told = json::parse(exec_info(*access, "PEM", false));
   EXPECT_EQ(kube::text_at(told.get_object(), {"spec", "cluster", "certificate-authority-data"}), "UEVN");
   EXPECT_EQ(kube::text_at(told.get_object(), {"apiVersion"}), "client.authentication.k8s.io/v1");
+  EXPECT_FALSE(access->exec->must_ask);
+  EXPECT_TRUE(read("asks")->exec->must_ask);
+}
+
+// As `aws eks update-kubeconfig` and `gcloud container clusters get-credentials` write them.
+constexpr const char* kClouds = R"(
+apiVersion: v1
+kind: Config
+preferences: {}
+current-context: arn:aws:eks:eu-west-1:1234:cluster/lab
+clusters:
+- name: arn:aws:eks:eu-west-1:1234:cluster/lab
+  cluster: {server: "https://0A.gr7.eu-west-1.eks.example.com", certificate-authority-data: UEVN}
+- name: gke_lab_europe-west1_lab
+  cluster:
+    server: https://10.1.2.3
+    certificate-authority-data: UEVN
+    extensions: [{name: client.authentication.k8s.io/exec, extension: {audience: lab}}]
+contexts:
+- name: arn:aws:eks:eu-west-1:1234:cluster/lab
+  context: {cluster: "arn:aws:eks:eu-west-1:1234:cluster/lab", user: "arn:aws:eks:eu-west-1:1234:cluster/lab"}
+- name: gke_lab_europe-west1_lab
+  context: {cluster: gke_lab_europe-west1_lab, user: gke_lab_europe-west1_lab}
+users:
+- name: arn:aws:eks:eu-west-1:1234:cluster/lab
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1beta1
+      args: [--region, eu-west-1, eks, get-token, --cluster-name, lab, --output, json]
+      command: aws
+      env:
+      - {name: AWS_PROFILE, value: lab}
+- name: gke_lab_europe-west1_lab
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1beta1
+      command: gke-gcloud-auth-plugin
+      args: null
+      env: null
+      installHint: Install gke-gcloud-auth-plugin for use with kubectl
+      interactiveMode: IfAvailable
+      provideClusterInfo: true
+)";
+
+TEST(Kubeconfig, AsCloudsWriteThem) {
+  Result<Access> eks = read_kubeconfig({{"/f", kClouds}}, "");
+  ASSERT_TRUE(eks.ok()) << eks.error().message;
+  EXPECT_EQ(eks->ca.data, "PEM");
+  EXPECT_EQ(eks->exec->command, "aws");  // looked up in PATH
+  EXPECT_EQ(eks->exec->args.size(), 8u);
+  EXPECT_EQ(eks->exec->env, (std::vector<std::pair<std::string, std::string>>{{"AWS_PROFILE", "lab"}}));
+  EXPECT_TRUE(eks->exec->may_ask);
+  EXPECT_EQ(exec_info(*eks, "PEM", false),
+            R"({"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential",)"
+            R"("spec":{"interactive":false}})");
+  Result<Access> gke = read_kubeconfig({{"/f", kClouds}}, "gke_lab_europe-west1_lab");
+  ASSERT_TRUE(gke.ok()) << gke.error().message;
+  EXPECT_TRUE(gke->exec->args.empty());
+  EXPECT_EQ(gke->exec->install_hint, "Install gke-gcloud-auth-plugin for use with kubectl");
+  EXPECT_EQ(exec_info(*gke, "PEM", true),
+            R"({"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential",)"
+            R"("spec":{"interactive":true,"cluster":{"server":"https://10.1.2.3",)"
+            R"("certificate-authority-data":"UEVN","config":{"audience":"lab"}}}})");
 }
 
 TEST(Kubeconfig, WhatPluginsPrintIsRead) {
@@ -193,6 +275,7 @@ TEST(Kubeconfig, UrlsAreTakenApart) {
            Row{"http://a/b/c/", {false, "a", "80", "/b/c", ""}},
            Row{"https://[::1]:7/x", {true, "::1", "7", "/x", ""}},
            Row{"http://u:p@proxy:3128", {false, "proxy", "3128", "", "u:p"}},
+           Row{"http://u:p%40ss%2f%@proxy:3128", {false, "proxy", "3128", "", "u:p@ss/%"}},
            Row{"host:1", {true, "host", "1", "", ""}},
        }) {
     Result<Endpoint> read = read_url(row.url);
@@ -203,6 +286,11 @@ TEST(Kubeconfig, UrlsAreTakenApart) {
        {"", "https://", "socks5://a:1", "https://a:b", "https://a b", "https://a:1?x"}) {
     EXPECT_FALSE(read_url(bad).ok()) << bad;
   }
+}
+
+TEST(Kubeconfig, AuthoritiesOfUrls) {
+  EXPECT_EQ(authority_of(*read_url("https://a")), "a:443");
+  EXPECT_EQ(authority_of(*read_url("https://[fd00::1]:6443")), "[fd00::1]:6443");
 }
 
 TEST(Kubeconfig, ProxiesOfTheEnvironment) {

@@ -9,6 +9,7 @@
 
 #include "kube/access.h"
 #include "kube/objects.h"
+#include "kube/parse_into.h"
 #include "kube/yaml.h"
 #include "kube/yaml_scalar.h"
 #include "kube/yaml_source.h"
@@ -449,14 +450,18 @@ bool holds_infinity(const json::value& value) {
 
 }  // namespace
 
-Result<json::value> parse_json(std::string_view text, int depth_max) {
+Result<json::value> parse_json_into(const json::storage_ptr& where, std::string_view text, int depth_max) {
   json::parse_options options;
   options.max_depth = static_cast<size_t>(depth_max);
   json::error_code fault;
-  json::value value = json::parse(jview(text), fault, {}, options);
+  json::value value = json::parse(jview(text), fault, where, options);
   if (fault) return Error{ErrorKind::kInvalid, fmt::format("not valid JSON: {}", fault.message())};
   if (holds_infinity(value)) return Error{ErrorKind::kInvalid, "not valid JSON: a number is too large"};
   return value;
+}
+
+Result<json::value> parse_json(std::string_view text, int depth_max) {
+  return parse_json_into({}, text, depth_max);
 }
 
 }  // namespace trainyard::kube

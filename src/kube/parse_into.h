@@ -1,0 +1,15 @@
+// parse_json (yaml.h) for who says where the parts of a document lie. Pure.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "kube/json.h"
+
+namespace trainyard::kube {
+
+// The value, and what is moved out of it, keeps `where` alive; a copy lies elsewhere.
+Result<json::value> parse_json_into(const json::storage_ptr& where, std::string_view text,
+                                    int depth_max = 100);
+
+}  // namespace trainyard::kube
