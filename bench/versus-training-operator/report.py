@@ -11,7 +11,7 @@ PANELS = [
     ("requests per job, Events among them", lambda step: requests_of(step) / step["count"]),
 ]
 STEPS = ["jobs of 4 replicas created", "all running", "idle", "restarted", "all succeeded and cleaned up",
-         "one job of many replicas created", "started beside finished jobs", "one new job beside finished jobs"]
+         "one job of many replicas created", "it runs", "it succeeded and is cleaned up", "started beside finished jobs", "one new job beside finished jobs"]
 ROW, LEFT, WIDTH = 22, 250, 420
 
 
