@@ -76,6 +76,13 @@ void Metrics::set(std::string_view name, const Labels& labels, int64_t value) {
   at(name, labels).value = value;
 }
 
+void Metrics::forget(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  auto family = families_.find(name);
+  CHECK(family != families_.end());
+  family->second.series.clear();
+}
+
 void Metrics::observe(std::string_view name, const Labels& labels, Duration value) {
   std::lock_guard lock(mutex_);
   Series& series = at(name, labels);
@@ -242,7 +249,14 @@ void OperatorMetrics::count_transition(const dialect::Dialect& dialect, const Jo
   if (was.disrupted > 0) metrics_.add(kDisruptions, {{"kind", kind}, {"namespace", key.ns}}, was.disrupted);
 }
 
-void OperatorMetrics::leads(bool leads) { metrics_.set(kLeader, {}, leads ? 1 : 0); }
+// Who leads tells how many jobs there are; two that tell it would be added up.
+void OperatorMetrics::leads(bool leads) {
+  metrics_.set(kLeader, {}, leads ? 1 : 0);
+  if (leads) return;
+  metrics_.forget(kJobs);
+  jobs_.clear();
+  states_.clear();
+}
 
 void OperatorMetrics::stream_is(const client::Stream& stream, const StreamHealth& health) {
   std::string selector = stream.labels.to_string();

@@ -30,6 +30,8 @@ class Metrics {
   void add(std::string_view name, const Labels& labels, int64_t by = 1);
   void set(std::string_view name, const Labels& labels, int64_t value);
   void observe(std::string_view name, const Labels& labels, Duration value);
+  // Every series of it is gone until it is told of again.
+  void forget(std::string_view name);
 
   // Every family in order of its name, every series in order of its labels.
   std::string text() const;

@@ -65,5 +65,21 @@ TEST(Metrics, JobsAreInOneStateEach) {
   EXPECT_THAT(text, HasSubstr("training_operator_jobs_deleted_total" + theirs));
 }
 
+// Another leads now and counts the same jobs.
+TEST(Metrics, WhoNoLongerLeadsTellsOfNoJobs) {
+  OperatorMetrics metrics;
+  dialect::Dialect dialect = testing::toy();
+  JobKey key{0, "ns", "j"};
+  metrics.leads(true);
+  metrics.passed(dialect, key, pass_in(model::Phase::kRunning), Duration{1}, Duration{2});
+  EXPECT_THAT(metrics.text(), HasSubstr("state=\"running\"} 1\n"));
+  metrics.leads(false);
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("state=\"running\"}")));
+  metrics.leads(true);
+  metrics.passed(dialect, key, pass_in(model::Phase::kFinished), Duration{1}, Duration{2});
+  EXPECT_THAT(metrics.text(), HasSubstr("state=\"succeeded\"} 1\n"));
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("state=\"running\"}")));
+}
+
 }  // namespace
 }  // namespace trainyard::control
