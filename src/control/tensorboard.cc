@@ -161,8 +161,14 @@ std::optional<Error> BoardKeeper::carry_out(const json::object& board, const Boa
     body["status"] = what.status;
     Result<client::Object> written = client::update_status(client_, kube::kTensorBoards, ns, std::move(body));
     if (!written.ok()) {
-      bool over = written.error().kind == ErrorKind::kNotFound;
-      return over ? std::nullopt : std::optional<Error>(written.error());
+      ErrorKind kind = written.error().kind;
+      if (kind == ErrorKind::kNotFound) return std::nullopt;
+      // What will not come right by itself is told, for nobody would see it otherwise.
+      if (kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden) {
+        recorder_.tell(client_, board, kBoardComponent, {true, "FailedUpdateStatus", written.error().message},
+                       now);
+      }
+      return written.error();
     }
     for (const dialect::EventText& note : what.notes)
       recorder_.tell(client_, board, kBoardComponent, note, now);

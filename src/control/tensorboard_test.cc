@@ -148,6 +148,37 @@ TEST_F(BoardKeeperTest, SomebodyElsesServiceIsLeftAloneAndToldAbout) {
   EXPECT_EQ(told, 1);
 }
 
+// Says no to every status, as a server whose definition of the kind is another.
+class NoStatuses final : public client::Client {
+ public:
+  explicit NoStatuses(client::Client& server) : server_(server) {}
+  Result<client::Reply> send(kube::Request request) override {
+    if (std::holds_alternative<kube::UpdateStatus>(request.verb)) {
+      return Error{ErrorKind::kInvalid, "status.conditions[0].reason: Required value"};
+    }
+    return server_.send(std::move(request));
+  }
+
+ private:
+  client::Client& server_;
+};
+
+TEST_F(BoardKeeperTest, AStatusThatIsRefusedIsToldAbout) {
+  add_board("b");
+  NoStatuses refusing(client_);
+  BoardKeeper keeper(refusing, {});
+  for (const StreamRequest& wanted : keeper.requests(now_)) {
+    keeper.on_list(wanted.stream, client_.send(wanted.request), now_);
+  }
+  EXPECT_TRUE(keeper.step(now_));
+  std::string told;
+  store::Page events = store_.list(kube::kEvents, "ns").value();
+  for (const client::Object& event : events.items) {
+    if (kube::text_at(*event, {"type"}) == "Warning") told += kube::text_at(*event, {"reason"});
+  }
+  EXPECT_EQ(told, "FailedUpdateStatus");
+}
+
 TEST_F(BoardKeeperTest, WhoeverDoesNotLeadDoesNothing) {
   leads_ = false;
   add_board("b");

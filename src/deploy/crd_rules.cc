@@ -22,13 +22,13 @@ constexpr CrdBound kTfJobBounds[] = {
      R"json({"enum":["","Always","OnFailure","Never","ExitCode"]})json"},
     {"spec.successPolicy", R"json({"enum":["","AllWorkers"]})json"},
     {"spec.cleanPodPolicy", R"json({"enum":["All","Running","None"]})json"},
-    {"spec.ttlSecondsAfterFinished", R"json({"minimum":0})json"},
+    {"spec.ttlSecondsAfterFinished", R"json({"minimum":0,"maximum":2147483647})json"},
     {"spec.activeDeadlineSeconds", R"json({"minimum":0,"maximum":1000000000000})json"},
-    {"spec.backoffLimit", R"json({"minimum":0})json"},
+    {"spec.backoffLimit", R"json({"minimum":0,"maximum":2147483647})json"},
     {"spec.runPolicy.cleanPodPolicy", R"json({"enum":["All","Running","None"]})json"},
-    {"spec.runPolicy.ttlSecondsAfterFinished", R"json({"minimum":0})json"},
+    {"spec.runPolicy.ttlSecondsAfterFinished", R"json({"minimum":0,"maximum":2147483647})json"},
     {"spec.runPolicy.activeDeadlineSeconds", R"json({"minimum":0,"maximum":1000000000000})json"},
-    {"spec.runPolicy.backoffLimit", R"json({"minimum":0})json"},
+    {"spec.runPolicy.backoffLimit", R"json({"minimum":0,"maximum":2147483647})json"},
     {"spec.runPolicy.suspend", R"json({"default":false})json"},
     {"spec.runPolicy.managedBy",
      R"json({"maxLength":63,"enum":["kubeflow.org/training-operator","kueue.x-k8s.io/multikueue"]})json"},
@@ -45,7 +45,7 @@ constexpr CrdBound kT9kJobBounds[] = {
     {"spec.replicaSpecs[].replicas", R"json({"minimum":0,"maximum":100000})json"},
     {"spec.replicaSpecs[].restartPolicy", R"json({"enum":["Never","OnFailure","Always","ExitCode"]})json"},
     {"spec.runPolicy.activeDeadlineSeconds", R"json({"minimum":1})json"},
-    {"spec.runPolicy.backoffLimit", R"json({"minimum":0})json"},
+    {"spec.runPolicy.backoffLimit", R"json({"minimum":0,"maximum":2147483647})json"},
     {"spec.runPolicy.cleanUpPolicy", R"json({"enum":["None","All","Unfinished"]})json"},
     {"spec.runMode.debug.replicaSpecs", kByType},
     {"spec.runMode.debug.replicaSpecs[].type", kT9kTypes},
@@ -54,7 +54,9 @@ constexpr CrdBound kT9kJobBounds[] = {
     {"spec.runMode.pause.resumeSpecs[].command", R"json({"maxItems":1000})json"},
     {"spec.runMode.pause.resumeSpecs[].args", R"json({"maxItems":1000})json"},
     {"spec.scheduler.t9kScheduler.priority", kPriority},
-    {"spec.scheduler.t9kScheduler.queue", R"json({"nullable":true,"maxLength":63})json"},
+    {"spec.scheduler.t9kScheduler.queue",
+     R"json({"nullable":true,"maxLength":63,"pattern":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?)json"
+     R"json((\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$"})json"},
 };
 
 constexpr CrdBound kT9kPodGroupBounds[] = {
@@ -78,7 +80,7 @@ constexpr CrdBound kVolcanoJobBounds[] = {
     {"spec.tasks[].replicas", R"json({"minimum":0})json"},
     {"spec.minAvailable", R"json({"minimum":0})json"},
     {"spec.maxRetry", R"json({"minimum":0})json"},
-    {"spec.ttlSecondsAfterFinished", R"json({"minimum":0})json"},
+    {"spec.ttlSecondsAfterFinished", R"json({"minimum":0,"maximum":2147483647})json"},
     {"spec.plugins{}", R"json({"nullable":true})json"},
 };
 

@@ -14,9 +14,9 @@ using server::SchemaType;
 
 constexpr int kDepthMax = 32;
 constexpr const char* kPreserve = "x-kubernetes-preserve-unknown-fields";
-// What the API server takes for an amount, such as 500m, 2 or 1Gi.
-constexpr const char* kQuantityPattern =
-    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+)))"
+// What is taken for an amount, such as 500m, 2 or 1Gi: a quantity of Kubernetes that is not below nothing.
+constexpr const char* kAmountPattern =
+    R"(^\+?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+)))"
     R"((([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
 
 json::object schema_of_type(const SchemaType& type, int depth);
@@ -34,33 +34,107 @@ json::object text_map() {
   return {{"type", "object"}, {"additionalProperties", json::object{{"type", "string"}}}};
 }
 
-json::object container_schema() {
-  json::object name{{"description", "Name of the container, unique in the pod."},
-                    {"type", "string"},
-                    {"minLength", 1},
-                    {"maxLength", 63}};
-  json::object image{{"description", "Image that the container runs."}, {"type", "string"}, {"minLength", 1}};
-  return {{"description", "A container, with all fields that Kubernetes gives it."},
+json::object word(std::string_view description) {
+  return {{"description", jview(description)}, {"type", "string"}, {"minLength", 1}};
+}
+
+// Of a pod template null stands for nothing, as wherever Go reads it.
+json::object list_of(std::string_view description, json::object items) {
+  return {{"description", jview(description)},
+          {"type", "array"},
+          {"nullable", true},
+          {"items", std::move(items)}};
+}
+
+json::object by_name(json::object list) {
+  list["x-kubernetes-list-type"] = "map";
+  list["x-kubernetes-list-map-keys"] = json::array{"name"};
+  return list;
+}
+
+// These fields, and any others.
+json::object open_with(std::string_view description, json::array required, json::object properties) {
+  json::object out{{"description", jview(description)}, {"type", "object"}};
+  if (!required.empty()) out["required"] = std::move(required);
+  out["properties"] = std::move(properties);
+  out[kPreserve] = true;
+  return out;
+}
+
+// Amounts may be whole numbers, fractions and texts, for which a structural schema has no type.
+json::object amounts_schema(std::string_view description) {
+  json::object amount{{kPreserve, true}, {"minimum", 0}, {"pattern", kAmountPattern}};
+  return {{"description", jview(description)},
           {"type", "object"},
-          {"required", {"name", "image"}},
-          {"properties", json::object{{"name", std::move(name)}, {"image", std::move(image)}}},
-          {kPreserve, true}};
+          {"nullable", true},
+          {"additionalProperties", std::move(amount)}};
+}
+
+json::object port_schema() {
+  json::object number{
+      {"description", "Number of the port."}, {"type", "integer"}, {"minimum", 1}, {"maximum", 65535}};
+  return open_with("A port that the container listens on.", {"containerPort"},
+                   {{"containerPort", std::move(number)}});
+}
+
+json::object variable_schema() {
+  json::object name{{"description", "Name of the variable."}, {"type", "string"}, {"pattern", "^[^=]+$"}};
+  json::object value{{"description", "What it is set to, as text."}, {"type", "string"}, {"nullable", true}};
+  return open_with("A variable of the environment.", {"name"},
+                   {{"name", std::move(name)}, {"value", std::move(value)}});
+}
+
+json::object container_schema(json::object more) {
+  json::object name = word("Name of the container, unique in the pod.");
+  name["maxLength"] = 63;
+  json::object text{{"type", "string"}};
+  json::object fields{{"name", std::move(name)},
+                      {"image", word("Image that the container runs.")},
+                      {"command", list_of("The program and its first arguments.", text)},
+                      {"args", list_of("Further arguments.", text)}};
+  for (json::key_value_pair& each : more) fields[each.key()] = std::move(each.value());
+  return open_with("A container, with all fields that Kubernetes gives it.", {"name", "image"},
+                   std::move(fields));
+}
+
+json::object main_container_schema() {
+  json::object resources = open_with("What the container needs and may use.", {},
+                                     {{"limits", amounts_schema("What it may use at most.")},
+                                      {"requests", amounts_schema("What it is given, as 500m, 2 or 1Gi.")}});
+  resources["nullable"] = true;
+  json::object mount = open_with(
+      "A volume and where it appears.", {"name", "mountPath"},
+      {{"name", word("Name of a volume of the pod.")}, {"mountPath", word("Path in the container.")}});
+  return container_schema({{"env", list_of("Variables of its environment.", variable_schema())},
+                           {"ports", list_of("Ports that it listens on.", port_schema())},
+                           {"resources", std::move(resources)},
+                           {"volumeMounts", list_of("Volumes of the pod that it sees.", std::move(mount))}});
+}
+
+json::object pod_spec_schema() {
+  json::object containers = by_name(list_of("The containers of the pod.", main_container_schema()));
+  containers.erase("nullable");
+  containers["minItems"] = 1;
+  containers["maxItems"] = 100;
+  json::object volume = open_with("A volume, with all fields that Kubernetes gives it.", {"name"},
+                                  {{"name", word("Name of the volume, unique in the pod.")}});
+  json::object selector = described(text_map(), "Labels of the nodes that the pod may run on.");
+  selector["nullable"] = true;
+  json::object policy{{"description", "Always, OnFailure or Never; the role's own counts for more."},
+                      {"type", "string"},
+                      {"enum", {"", "Always", "OnFailure", "Never"}}};
+  return open_with(
+      "The pod, with all fields that Kubernetes gives it: kubectl explain pod.spec.", {"containers"},
+      {{"containers", std::move(containers)},
+       {"initContainers",
+        by_name(list_of("Containers that run before the others, one by one.", container_schema({})))},
+       {"volumes", by_name(list_of("What its containers may mount.", std::move(volume)))},
+       {"nodeSelector", std::move(selector)},
+       {"restartPolicy", std::move(policy)}});
 }
 
 json::object pod_template_schema() {
-  json::object containers{{"description", "The containers of the pod."},
-                          {"type", "array"},
-                          {"minItems", 1},
-                          {"maxItems", 100},
-                          {"items", container_schema()},
-                          {"x-kubernetes-list-type", "map"},
-                          {"x-kubernetes-list-map-keys", {"name"}}};
-  json::object spec{
-      {"description", "The pod, with all fields that Kubernetes gives it: kubectl explain pod.spec."},
-      {"type", "object"},
-      {"required", {"containers"}},
-      {"properties", json::object{{"containers", std::move(containers)}}},
-      {kPreserve, true}};
+  json::object spec = pod_spec_schema();
   json::object labels = described(text_map(), "Labels of the pod.");
   json::object annotations = described(text_map(), "Annotations of the pod.");
   json::object metadata{
@@ -95,7 +169,8 @@ json::object value_schema(const SchemaField& field, int depth) {
       return {{"type", "string"}, {"format", "date-time"}};
     case ScalarType::kQuantity:
       return {{"anyOf", {json::object{{"type", "integer"}}, json::object{{"type", "string"}}}},
-              {"pattern", kQuantityPattern},
+              {"minimum", 0},
+              {"pattern", kAmountPattern},
               {"x-kubernetes-int-or-string", true}};
     case ScalarType::kIntOrString:
       return {{"anyOf", {json::object{{"type", "integer"}}, json::object{{"type", "string"}}}},

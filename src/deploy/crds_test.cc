@@ -26,7 +26,8 @@ std::vector<json::object> all_crds() {
 
 // A structural schema has a type everywhere but where anything is, or a number or a text.
 void expect_structural(const json::object& schema, const std::string& path) {
-  bool loose = schema.contains("x-kubernetes-int-or-string");
+  bool loose = schema.contains("x-kubernetes-int-or-string") ||
+               schema.contains("x-kubernetes-preserve-unknown-fields");
   EXPECT_TRUE(loose || schema.contains("type")) << path;
   if (const json::object* properties = kube::object_at(schema, {"properties"})) {
     for (const json::key_value_pair& each : *properties) {

@@ -196,14 +196,14 @@ type PvcLogs | Directories of one claim.
 type TensorBoardStatus open | How a TensorBoard is doing.
 - phase string | Initializing, Running or Paused.
 - url string | Address to look at it.
-- conditions []TensorBoardCondition | Idle and Ready.
+- conditions []BoardCondition | Idle and Ready.
 - pod raw | Its pod.
-type TensorBoardCondition | One aspect of a TensorBoard's state.
-- type! string | Which one of its kind this is.
+type BoardCondition open | One aspect of a TensorBoard's state.
+- type! string | Idle or Ready.
 - status! string | True, False or Unknown.
 - message string | Why, as a sentence for people.
 - lastTransitionTime time | When the condition last changed from one status to another.
-- lastProbeTime time | When the condition was last looked at.
+- lastProbeTime time | When it was last looked at.
 
 package dev.tensorstack.scheduler.v1beta1
 type PodGroup kind scheduler.tensorstack.dev/v1beta1 | Pods that the T9k scheduler starts together or not at all.

@@ -133,6 +133,11 @@ def take_odd_ones(world):
         tfjob("odd", {"Worker": {"restartPolicy": "", "template": template()}}),
         tfjob("odd", {"Worker": role(1)}, {"schedulingPolicy": {"minResources": {"cpu": 4, "memory": "1Gi"}}}),
     ]
+    loose = template(initContainers=None, volumes=None, nodeSelector=None, restartPolicy="")
+    nothing = {"args": None, "env": None, "ports": None, "volumeMounts": None}
+    amounts = {"requests": {"cpu": 0.5, "memory": "1.5Gi", "example.com/card": 1}, "limits": None}
+    loose["spec"]["containers"][0].update(**nothing, resources=amounts)
+    odd.append(tfjob("odd", {"Worker": {"template": loose}}))
     for job in odd:
         dry(world, "tfjob", job)
     dry(world, "t9k", t9k("odd", [t9k_role("worker")], scheduler={"t9kScheduler": {"queue": None, "priority": 0}}))

@@ -5,6 +5,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import bad_cases  # noqa: F401
 import crd_cases  # noqa: F401
 import install_cases  # noqa: F401
 import option_cases  # noqa: F401

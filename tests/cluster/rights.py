@@ -3,31 +3,23 @@
 import re
 
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+# A namespace is never taken for the resource that is asked for: none of ours asks for namespaces by name.
+PATH = re.compile(r"/(?:api/v1|apis/(?P<group>[^/]+)/[^/]+)(?:/namespaces/[^/]+(?=/))?/(?P<resource>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<sub>[^/]+))?)?")
 
 
-def asked(path):
-    """group, resource and subresource of a request's path."""
-    path = path.split("?")[0]
-    match = re.match(r"^/(?:api/v1|apis/([^/]+)/[^/]+)(?:/namespaces/[^/]+)?/([^/]+)(?:/[^/]+(?:/([^/]+))?)?$", path)
+def asked(method, path):
+    """The group, the resource with its subresource, and the verb of a request; None when it is for no object."""
+    match = PATH.fullmatch(path.split("?")[0])
     if not match:
         return None
-    group, resource, sub = match.groups()
-    return group or "", resource + ("/" + sub if sub else "")
-
-
-def verb_of(method, path):
-    if method != "GET":
-        return VERBS[method]
-    if "watch=" in path:
-        return "watch"
-    plain = path.split("?")[0]
-    named = re.match(r"^/(?:api/v1|apis/[^/]+/[^/]+)(?:/namespaces/[^/]+)?/[^/]+/[^/]+", plain)
-    return "get" if named else "list"
+    read = "watch" if "watch=" in path else "get" if match["name"] else "list"
+    sub = "/" + match["sub"] if match["sub"] else ""
+    return match["group"] or "", match["resource"] + sub, VERBS.get(method, read)
 
 
 def used_in(log):
     """Of the log of a Proxy."""
-    return {(*asked(path), verb_of(method, path)) for method, path in log if asked(path)}
+    return {one for one in (asked(method, path) for method, path in log) if one}
 
 
 def granted_to(api, account, namespace):

@@ -458,3 +458,33 @@ def t9k_tensorboard(world):
     check(not any(world.is_true("j", word, "t9k") for word in ("Completed", "Failed")), "while the job goes on")
     same(pod["metadata"]["ownerReferences"][0]["uid"], board["metadata"]["uid"])
     until(lambda: of_board(world.services()), "the TensorBoard's service")
+
+
+@case("TensorBoard: one that somebody makes gets a pod, a service, a URL and a status; suspended it loses the pod")
+def own_tensorboard(world):
+    spec = {"image": "tensorflow/tensorflow:2.11.0", "trainingLogFilesets": ["t9k://pvc/data/run/logs"]}
+    body = {"apiVersion": "tensorstack.dev/v1beta1", "kind": "TensorBoard", "metadata": {"name": "tb"}, "spec": spec}
+    world.api.create("tensorboard", world.ns, body)
+
+    def status():
+        return world.api.get("tensorboard", world.ns, "tb").get("status", {})
+
+    service = until(lambda: world.services().get("tb-tensorboard"), "the service")
+    pod = until(lambda: world.pods().get("tb-tensorboard"), "the pod")
+    check(service["spec"]["selector"].items() <= pod["metadata"]["labels"].items(), f"{service['spec']['selector']} finds the pod")
+    mount = next(each for each in pod["spec"]["containers"][0]["volumeMounts"] if each["name"] == pod["spec"]["volumes"][0]["name"])
+    same((mount["mountPath"], mount["readOnly"]), ("/logs/data", True))
+    until(lambda: status().get("phase") == "Initializing", lambda: f"it waits for its claim: {status()}")
+    check("data" in json.dumps(status()["conditions"]), f"and says so: {status()}")
+    # The claim is not there, so no scheduler places the pod; what its node would tell is told here.
+    ready = [{"type": "Ready", "status": "True"}]
+    world.api.patch("pod", world.ns, "tb-tensorboard", {"status": {"phase": "Running", "conditions": ready}}, "status")
+    until(lambda: status().get("phase") == "Running", lambda: f"it runs: {status()}")
+    same(status()["url"], f"http://tb-tensorboard.{world.ns}.svc:6006/")
+    world.patch_job("tb", {"spec": {"suspend": True}}, "tensorboard")
+    until(lambda: status().get("phase") == "Paused" and not world.pods(), lambda: f"it rests: {status()}")
+    check("tb-tensorboard" in world.services(), "its service stays")
+    world.patch_job("tb", {"spec": {"suspend": False}}, "tensorboard")
+    until(lambda: "tb-tensorboard" in world.pods(), "a pod again")
+    world.api.delete("tensorboard", world.ns, "tb")
+    until(lambda: not world.pods() and not world.services(), "both go with it")

@@ -5,7 +5,10 @@ the other cases is stopped meanwhile.
 """
 
 import contextlib
+import json
+import os
 import re
+import signal
 import threading
 import time
 
@@ -16,15 +19,16 @@ from yard import NAMESPACE, PATIENCE, OperatorProcess, case, check, role, same, 
 
 
 @contextlib.contextmanager
-def operators(world, count=1, proxied=False, flags=(), wait=True, leader=True):
-    """Operators for the namespace of this case, behind one proxy if wanted: (operators, proxy)."""
+def operators(world, count=1, proxied=False, flags=(), wait=True, leader=True, first=0):
+    """Operators for the namespace of this case, behind one proxy if wanted: (operators, proxy). `first` is the number of
+    the first, where a case has several such groups."""
     proxy = Proxy(world.cluster) if proxied else None
     common = ["--namespace", world.ns, "--leader-election-id", world.ns, *flags]
     if not leader:
         common.append("--no-leader-elect")
     made = [
         OperatorProcess(world.cluster, world.cluster.folder, f"{world.ns}-{i}", common, proxy.port if proxy else None)
-        for i in range(count)
+        for i in range(first, first + count)
     ]
     try:
         for each in made:
@@ -112,6 +116,37 @@ def leads(operator):
         if line.startswith(("trainyard_leads", "trainyard_leader", "leader_election_master_status")):
             return "leads " + line.split()[-1].split(".")[0]
     return ""
+
+
+@case("trouble: a leader that slept through its lease writes nothing when it wakes", alone=True)
+def slept_leader(world):
+    with operators(world, proxied=True, wait=False) as ((one,), one_proxy), operators(world, proxied=True, wait=False, first=1) as ((two,), two_proxy):
+        both = {one: one_proxy, two: two_proxy}
+        leader = until(lambda: next((each for each in both if "leads 1" in leads(each)), None), "which one leads")
+        other = next(each for each in both if each is not leader)
+        world.submit(tfjob("before", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "All"}))
+        world.wait_true("before", "Running")
+        os.kill(leader.pid, signal.SIGSTOP)
+        try:
+            until(lambda: "leads 1" in leads(other), "the other leads")
+            # What it missed: a job that ended, and one that began.
+            world.finish("before-chief-0")
+            world.wait_true("before", "Succeeded")
+            world.submit(tfjob("meanwhile", {"Worker": role(2)}))
+            world.wait_true("meanwhile", "Running")
+        finally:
+            log = both[leader].log
+            asleep = len(log)
+            os.kill(leader.pid, signal.SIGCONT)
+        until(lambda: "leads 0" in leads(leader), "it knows that it leads no more")
+        world.submit(tfjob("after", {"Worker": role()}))
+        world.wait_true("after", "Running")
+        # Events that it had in its hand tell of what it did while it led.
+        written = [each for each in log[asleep:] if each[0] != "GET" and "/leases/" not in each[1] and not each[1].endswith("/events")]
+        same(written, [], "what it wrote after it woke")
+        check(leader.process.running(), "it stands by")
+        names = ["before-chief-0", "before-worker-0", "before-worker-1"]
+        same(starts(world, "before"), {name: 1 for name in names}, "nothing was started twice")
 
 
 @case("trouble: an operator that is told to stop gives its lease away, and the other leads within seconds", alone=True)
@@ -321,8 +356,12 @@ def idle(world):
     with operators(world, proxied=True, leader=False) as (_, proxy):
         for index in range(5):
             world.submit(tfjob(f"j{index}", {"Worker": role(2)}))
+        board = {"image": "i", "trainingLogFilesets": ["t9k://pvc/logs/path"]}
+        world.submit(t9k("t", [t9k_role("worker")], tensorboardSpec=board), "t9k")
         for index in range(5):
             world.wait_true(f"j{index}", "Running")
+        world.wait_phase("t", "Running")
+        until(lambda: [each for each in world.api.list("tensorboard", world.ns) if each.get("status")], "the TensorBoard has a status")
         time.sleep(2)
         before = len(proxy.log)
         time.sleep(10)
@@ -382,7 +421,24 @@ def metrics(world):
     for name in ("training_operator_jobs_created_total", "training_operator_jobs_successful_total", "training_operator_jobs_failed_total", "training_operator_jobs_restarted_total", "training_operator_jobs_deleted_total"):
         check(name in text, f"{name} is not in /metrics")
     check(f'job_namespace="{world.ns}"' in text, "labels of Kubeflow's metrics")
-    dashboard = (ROOT / "deploy/grafana/trainyard-operator.json").read_text()
-    for name in set(re.findall(r"trainyard_[a-z_]+", dashboard)):
+    dashboard = json.loads((ROOT / "deploy/grafana/trainyard-operator.json").read_text())
+    shown = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
+    check(len(shown) > 10, "a dashboard with panels")
+    for expression in shown:
+        check_shown(expression, text)
+
+
+def check_shown(expression, metrics):
+    """What a panel shows is told by /metrics, with the labels by which it is added up."""
+    names = re.findall(r"[a-z]+_[a-z_]+", re.sub(r'\{[^}]*\}|"[^"]*"|histogram_quantile|\$__rate_interval', "", expression))
+    check(names, expression)
+    for name in names:
+        if name == "container_memory_working_set_bytes":  # the kubelet's
+            continue
         family = re.sub(r"_bucket$", "", name)
-        check(f"# TYPE {family} " in text, f"the dashboard shows {family}, which is not in /metrics")
+        check(f"# TYPE {family} " in metrics, f"the dashboard shows {family}, which is not in /metrics")
+        series = re.findall(rf"(?m)^{name}(?:{{(.*)}})? \S+$", metrics)
+        by = re.search(r"by \(([^)]*)\)", expression)
+        for label in by.group(1).split(", ") if by else ():
+            if label not in ("pod", "instance") and series:  # those two are given by who scrapes
+                check(all(f'{label}="' in each for each in series), f"{name} has no {label}: {series[:3]}")
