@@ -1,43 +1,11 @@
 #include "kube/access.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "kube/member.h"
+
 namespace trainyard::kube {
-namespace {
-
-// Beyond this an object has a table of its keys; below, whoever looks compares them one by one.
-constexpr size_t kSmall = 16;
-
-template <typename Word>
-bool is_word_same(const char* a, const char* b) {
-  Word left, right;
-  std::memcpy(&left, a, sizeof(Word));
-  std::memcpy(&right, b, sizeof(Word));
-  return left == right;
-}
-
-// Whether both begin with the same `size` characters. Keys are short: two words, which may overlap,
-// are all of most of them, and cost less than a call. REQUIRES: size > 0.
-bool is_same_key(const char* a, const char* b, size_t size) {
-  if (size > 16) return is_word_same<uint64_t>(a, b) && std::memcmp(a + 8, b + 8, size - 8) == 0;
-  if (size >= 8) return is_word_same<uint64_t>(a, b) && is_word_same<uint64_t>(a + size - 8, b + size - 8);
-  if (size >= 4) return is_word_same<uint32_t>(a, b) && is_word_same<uint32_t>(a + size - 4, b + size - 4);
-  return a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1];
-}
-
-// A member by its key.
-const json::value* member_of(const json::object& object, std::string_view key) {
-  if (object.size() > kSmall || key.empty()) return object.if_contains(jview(key));
-  for (const json::key_value_pair& member : object) {
-    const json::string_view name = member.key();
-    if (name.size() == key.size() && is_same_key(name.data(), key.data(), key.size())) return &member.value();
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 const json::value* find(const json::object& from, std::initializer_list<std::string_view> path) {
   const json::object* at = &from;

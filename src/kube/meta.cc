@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "kube/access.h"
+#include "kube/member.h"
 
 namespace trainyard::kube {
 
@@ -10,14 +11,46 @@ std::string Resource::api_version() const {
   return group.empty() ? std::string(version) : fmt::format("{}/{}", group, version);
 }
 
-std::string_view name_of(const json::object& object) { return text_at(object, {"metadata", "name"}); }
-std::string_view namespace_of(const json::object& object) {
-  return text_at(object, {"metadata", "namespace"});
+namespace {
+
+// These few are asked of every object over and over: each looks for one key it knows by heart.
+
+const json::object* metadata_of(const json::object& object) {
+  const json::value* found = member_of(object, "metadata");
+  return found == nullptr ? nullptr : found->if_object();
 }
-std::string_view uid_of(const json::object& object) { return text_at(object, {"metadata", "uid"}); }
+
+std::string_view text_of(const json::value* value) {
+  return value != nullptr && value->is_string() ? view(value->get_string()) : std::string_view();
+}
+
+// Of a map in the metadata.
+std::string_view entry_of(const json::value* map, std::string_view key) {
+  const json::object* entries = map == nullptr ? nullptr : map->if_object();
+  return entries == nullptr ? std::string_view() : text_of(member_of(*entries, key));
+}
+
+}  // namespace
+
+std::string_view name_of(const json::object& object) {
+  const json::object* metadata = metadata_of(object);
+  return metadata == nullptr ? std::string_view() : text_of(member_of(*metadata, "name"));
+}
+
+std::string_view namespace_of(const json::object& object) {
+  const json::object* metadata = metadata_of(object);
+  return metadata == nullptr ? std::string_view() : text_of(member_of(*metadata, "namespace"));
+}
+
+std::string_view uid_of(const json::object& object) {
+  const json::object* metadata = metadata_of(object);
+  return metadata == nullptr ? std::string_view() : text_of(member_of(*metadata, "uid"));
+}
 
 int64_t version_of(const json::object& object) {
-  std::string_view text = text_at(object, {"metadata", "resourceVersion"});
+  const json::object* metadata = metadata_of(object);
+  if (metadata == nullptr) return 0;
+  std::string_view text = text_of(member_of(*metadata, "resourceVersion"));
   int64_t n = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   return error == std::errc{} && end == text.data() + text.size() ? n : 0;
@@ -28,15 +61,18 @@ int64_t generation_of(const json::object& object) {
 }
 
 std::string_view label_of(const json::object& object, std::string_view key) {
-  return text_at(object, {"metadata", "labels", key});
+  const json::object* metadata = metadata_of(object);
+  return metadata == nullptr ? std::string_view() : entry_of(member_of(*metadata, "labels"), key);
 }
 
 std::string_view annotation_of(const json::object& object, std::string_view key) {
-  return text_at(object, {"metadata", "annotations", key});
+  const json::object* metadata = metadata_of(object);
+  return metadata == nullptr ? std::string_view() : entry_of(member_of(*metadata, "annotations"), key);
 }
 
 bool is_deleting(const json::object& object) {
-  return !text_at(object, {"metadata", "deletionTimestamp"}).empty();
+  const json::object* metadata = metadata_of(object);
+  return metadata != nullptr && !text_of(member_of(*metadata, "deletionTimestamp")).empty();
 }
 
 std::optional<Time> creation_time_of(const json::object& object) {
@@ -52,11 +88,16 @@ bool has_finalizer(const json::object& object, std::string_view finalizer) {
 }
 
 std::string_view controller_uid_of(const json::object& object) {
-  const json::array* owners = array_at(object, {"metadata", "ownerReferences"});
-  if (owners == nullptr) return {};
-  for (const json::value& entry : *owners) {
+  const json::object* metadata = metadata_of(object);
+  const json::value* owners = metadata == nullptr ? nullptr : member_of(*metadata, "ownerReferences");
+  if (owners == nullptr || !owners->is_array()) return {};
+  for (const json::value& entry : owners->get_array()) {
     const json::object* owner = entry.if_object();
-    if (owner != nullptr && bool_at(*owner, {"controller"}).value_or(false)) return text_at(*owner, {"uid"});
+    if (owner == nullptr) continue;
+    const json::value* controls = member_of(*owner, "controller");
+    if (controls != nullptr && controls->is_bool() && controls->get_bool()) {
+      return text_of(member_of(*owner, "uid"));
+    }
   }
   return {};
 }

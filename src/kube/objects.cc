@@ -6,6 +6,7 @@ namespace trainyard::kube {
 
 json::object to_object(const Pairs& pairs) {
   json::object out;
+  out.reserve(pairs.size());
   for (const auto& [key, value] : pairs) out[key] = value;
   return out;
 }
@@ -69,6 +70,7 @@ json::object same_labels_network_policy(const NewMeta& meta, const Pairs& labels
 
 json::object event(const NewEvent& of) {
   json::object out = new_object(kEvents, {of.name, of.ns, {}, {}, {}});
+  out.reserve(out.size() + 8);
   out["involvedObject"] = of.involved;
   out["reason"] = of.reason;
   out["message"] = of.message;
@@ -82,6 +84,7 @@ json::object event(const NewEvent& of) {
 
 json::object involved_object(const json::object& object) {
   json::object out;
+  out.reserve(6);
   auto copy = [&](std::string_view as, std::string_view text) {
     if (!text.empty()) out[jview(as)] = jview(text);
   };

@@ -227,7 +227,9 @@ void decode_progress(const json::object& from, JobState& state) {
 }  // namespace
 
 json::object encode_state(const JobSpec& spec, const JobState& state) {
-  json::object out{{"phase", to_string(state.phase)}};
+  json::object out;
+  out.reserve(12);  // few have more to tell
+  out["phase"] = to_string(state.phase);
   if (state.result) out["result"] = to_string(*state.result);
   if (state.cause.kind != CauseKind::kNone) out["cause"] = encode_cause(state.cause);
   if (state.started_at) out["startedAt"] = format_rfc3339(*state.started_at);

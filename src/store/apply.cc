@@ -132,6 +132,14 @@ void Store::track_managers(json::object& after, const json::object* before, cons
     write_managers(after, *write.managers);
     return;
   }
+  // Nobody ever managed anything here, and nobody wants to.
+  auto is_managed = [](const json::object& object) {
+    return kube::find(object, {"metadata", "managedFields"}) != nullptr;
+  };
+  if (write.options.field_manager.empty() && !is_managed(after) &&
+      (before == nullptr || !is_managed(*before))) {
+    return;
+  }
   Managers managers = is_reset(after) ? Managers{} : read_managers(after);
   // Who does not know of managed fields must not lose them.
   if (managers.empty() && before != nullptr && !is_reset(after)) managers = read_managers(*before);

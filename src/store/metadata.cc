@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kube/access.h"
+#include "kube/member.h"
 #include "kube/same.h"
 
 namespace trainyard::store {
@@ -48,14 +49,14 @@ bool is_text_of(const json::value& a, const json::value& b) {
 }  // namespace
 
 void keep_member(json::object& to, const json::object& from, std::string_view member) {
-  const json::value* value = from.if_contains(jview(member));
-  json::value* there = to.if_contains(jview(member));
+  const json::value* value = kube::member_of(from, member);
+  const json::value* there = kube::member_of(to, member);
   if (value == nullptr) {
     if (there != nullptr) to.erase(jview(member));
   } else if (there == nullptr) {
     to.emplace(jview(member), *value);
   } else if (!is_text_of(*there, *value)) {
-    *there = *value;
+    to[jview(member)] = *value;
   }
 }
 
@@ -87,8 +88,8 @@ json::object with_status(const json::object& before, json::object body) {
 }
 
 bool same_member(const json::object& a, const json::object& b, std::string_view member) {
-  const json::value* left = a.if_contains(jview(member));
-  const json::value* right = b.if_contains(jview(member));
+  const json::value* left = kube::member_of(a, member);
+  const json::value* right = kube::member_of(b, member);
   return left == nullptr || right == nullptr ? left == right : kube::same(*left, *right);
 }
 

@@ -319,16 +319,18 @@ Result<Object> Store::replace_now(Table& table, const Object& before, json::obje
     if (!admitted.ok()) return admitted.error();
   }
   track_managers(after, before.get(), table, part, write);
-  return finish_write(table, before, std::move(after));
+  // A write of the status took everything else over as it was.
+  const bool may_differ = part != kube::Part::kStatus || table.admission;
+  return finish_write(table, before, std::move(after), may_differ);
 }
 
-Result<Object> Store::finish_write(Table& table, const Object& before, json::object after) {
+Result<Object> Store::finish_write(Table& table, const Object& before, json::object after, bool may_differ) {
   if (kube::is_deleting(*before) && adds_finalizer(*before, after)) {
     return invalid_object(table.resource, kube::name_of(*before),
                           {forbidden_value("metadata.finalizers",
                                            "no new finalizers can be added if the object is being deleted")});
   }
-  const bool differs = differs_beyond_status(*before, after);
+  const bool differs = may_differ && differs_beyond_status(*before, after);
   if (!differs && same_member(*before, after, "metadata") && same_member(*before, after, "status")) {
     return before;
   }

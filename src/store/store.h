@@ -222,7 +222,8 @@ class Store {
                          const Write& write);
   Result<Object> replace_now(Table& table, const Object& before, json::object body, kube::Part part,
                              const Write& write);
-  Result<Object> finish_write(Table& table, const Object& before, json::object after);
+  // `may_differ`: in more than the status and the metadata.
+  Result<Object> finish_write(Table& table, const Object& before, json::object after, bool may_differ);
   Result<Object> apply(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
                        const Write& write);
   Result<Object> apply_new(const kube::Resource& resource, std::string_view ns, json::object config,
