@@ -5,9 +5,7 @@
 namespace trainyard::client {
 
 std::optional<kube::Request> Watcher::ask(Time now) {
-  // No pause is that long: the clock went back.
-  if (not_before_ > now + kAbsentRetryMax) not_before_ = now;
-  if (asked_ || now < not_before_) return std::nullopt;
+  if (!wants(now)) return std::nullopt;
   asked_ = true;
   stale_ = false;
   if (state_ == State::kWatching) {

@@ -77,6 +77,12 @@ class Watcher {
   // another. It takes the place of a watch that is still open: that one may be closed, and
   // what it still tells is ignored. nullopt: one is under way, or it is not yet time.
   std::optional<kube::Request> ask(Time now);
+  // Whether ask() has something now: it is asked of many at every step.
+  bool wants(Time now) {
+    // No pause is that long: the clock went back.
+    if (not_before_ > now + kAbsentRetryMax) not_before_ = now;
+    return !asked_ && now >= not_before_;
+  }
   // When ask() will have something, as far as time alone decides.
   std::optional<Time> next_ask() const;
 

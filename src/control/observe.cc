@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "dialect/shared/gang.h"
 #include "kube/access.h"
 #include "kube/objects.h"
 
@@ -45,17 +44,18 @@ ReplicaId replica_of(const JobSpec& spec, const std::optional<dialect::PodIdenti
 
 // order: id, name, gone ones first (they are the older), uid
 std::vector<PodSeen> see_pods(const client::Cache& cache, const JobKey& key, const dialect::Dialect& dialect,
-                              const JobSpec& spec, SeenPods& memory) {
+                              const JobSpec& spec, SeenOf<PodRead>& memory) {
   std::vector<PodSeen> pods;
+  const std::vector<PodRead>& there = memory.of(key, cache, spec.uid, dialect);
+  std::vector<client::Object> ended = cache.tombstones_of(spec.uid);
+  pods.reserve(there.size() + ended.size());
   auto see = [&](const PodRead& read) -> PodSeen& {
     PodSeen& pod = pods.emplace_back(read.pod);
     pod.id = replica_of(spec, read.identity, read.key.name);
     return pod;
   };
-  for (const PodRead& read : memory.of(key, cache, spec.uid, dialect)) see(read);
-  for (const client::Object& object : cache.tombstones_of(spec.uid)) {
-    see(read_by(dialect, *object)).gone = true;
-  }
+  for (const PodRead& read : there) see(read);
+  for (const client::Object& object : ended) see(PodRead::by(dialect, *object)).gone = true;
   std::sort(pods.begin(), pods.end(), [](const PodSeen& a, const PodSeen& b) {
     return std::tie(a.id, a.name, b.gone, a.uid) < std::tie(b.id, b.name, a.gone, b.uid);
   });
@@ -68,17 +68,16 @@ bool is_companion(const JobSpec& spec, model::CompanionKind kind, std::string_vi
   });
 }
 
-std::vector<ServiceSeen> see_services(const client::Cache& cache, const dialect::Dialect& dialect,
-                                      const JobSpec& spec) {
+std::vector<ServiceSeen> see_services(const client::Cache& cache, const JobKey& key,
+                                      const dialect::Dialect& dialect, const JobSpec& spec,
+                                      SeenOf<ServiceRead>& memory) {
   std::vector<ServiceSeen> services;
-  for (const client::Object& object : cache.owned_by(spec.uid)) {
-    if (kube::is_deleting(*object)) continue;
-    if (is_companion(spec, model::CompanionKind::kService, kube::name_of(*object))) continue;
-    ServiceSeen seen;
-    seen.id = replica_of(spec, dialect.identify(*object), kube::name_of(*object));
-    seen.name = kube::name_of(*object);
-    seen.uid = kube::uid_of(*object);
-    services.push_back(std::move(seen));
+  const std::vector<ServiceRead>& there = memory.of(key, cache, spec.uid, dialect);
+  services.reserve(there.size());
+  for (const ServiceRead& read : there) {
+    const std::string& name = read.key.name;
+    if (read.deleting || is_companion(spec, model::CompanionKind::kService, name)) continue;
+    services.push_back({replica_of(spec, read.identity, name), name, read.uid});
   }
   std::sort(services.begin(), services.end(), [](const ServiceSeen& a, const ServiceSeen& b) {
     return std::tie(a.id, a.name) < std::tie(b.id, b.name);
@@ -103,13 +102,14 @@ std::vector<CompanionSeen> see_companions(const View& view, const JobSpec& spec)
   return companions;
 }
 
-std::optional<model::GangSeen> see_gang(const View& view, const JobSpec& spec) {
+std::optional<model::GangSeen> see_gang(const View& view, const JobKey& key, const JobSpec& spec,
+                                        SeenGangs& memory) {
   if (!spec.gang) return std::nullopt;
   auto stream = view.gangs.find(spec.gang->scheduler);
   if (stream == view.gangs.end()) return std::nullopt;
   client::Object object = view.cache(stream->second, spec.name_space).find(spec.name_space, spec.gang->name);
   if (object == nullptr) return std::nullopt;
-  model::GangSeen seen = dialect::decode_gang(spec.gang->scheduler, *object);
+  model::GangSeen seen = memory.of(key, spec.gang->scheduler, *object);
   seen.owned = kube::controller_uid_of(*object) == spec.uid;
   seen.spec.owned = seen.owned;
   return seen;
@@ -166,22 +166,24 @@ uint64_t parse_digest(std::string_view text) {
 
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
                            const json::object& job, model::JobSpec spec, model::JobState state) {
-  SeenPods none;
+  Seen none;
   return observe(view, key, dialect, job, std::move(spec), std::move(state), none);
 }
 
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
                            const json::object& job, model::JobSpec spec, model::JobState state,
-                           SeenPods& memory) {
+                           Seen& memory) {
   const DialectStreams& streams = view.dialects[key.dialect];
   model::Observation seen;
   seen.deleting = kube::is_deleting(job);
   seen.has_finalizer = kube::has_finalizer(job, dialect::kFinalizer);
   // Of a job that is deleted while what it made is to stay, nothing is its own any more.
-  if (!is_orphaning(job)) seen.pods = see_pods(view.cache(streams.pods, key.ns), key, dialect, spec, memory);
-  seen.services = see_services(view.cache(streams.services, key.ns), dialect, spec);
+  if (!is_orphaning(job)) {
+    seen.pods = see_pods(view.cache(streams.pods, key.ns), key, dialect, spec, memory.pods);
+  }
+  seen.services = see_services(view.cache(streams.services, key.ns), key, dialect, spec, memory.services);
   seen.companions = see_companions(view, spec);
-  seen.gang = see_gang(view, spec);
+  seen.gang = see_gang(view, key, spec, memory.gangs);
   seen.tensorboard = see_tensorboard(view, spec);
   seen.commands = see_commands(view, dialect, spec);
   seen.spec = std::move(spec);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "control/key.h"
-#include "control/seen_pods.h"
+#include "control/seen.h"
 #include "control/view.h"
 #include "dialect/shared/dialect.h"
 #include "model/observation.h"
@@ -12,9 +12,8 @@
 namespace trainyard::control {
 
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
-                           const json::object& job, model::JobSpec spec, model::JobState state,
-                           SeenPods& memory);
-// With every pod read anew.
+                           const json::object& job, model::JobSpec spec, model::JobState state, Seen& memory);
+// With everything read anew.
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
                            const json::object& job, model::JobSpec spec, model::JobState state);
 

@@ -2,6 +2,7 @@
 
 #include "control/direct_events.h"
 #include "kube/access.h"
+#include "kube/same.h"
 
 namespace trainyard::control {
 
@@ -15,6 +16,18 @@ constexpr Duration kSweepEvery{60'000};
 
 void keep_earlier(std::optional<Time>& earliest, std::optional<Time> other) {
   if (other && (!earliest || *other < *earliest)) earliest = other;
+}
+
+// Whether two states of one object concern the same jobs: these are told by its labels and owners, and
+// of a command by what it says.
+bool belongs_alike(const json::object& a, const json::object& b) {
+  if (kube::text_at(a, {"kind"}) == kube::kVolcanoCommands.kind) return false;
+  for (std::string_view part : {"labels", "ownerReferences"}) {
+    const json::value* of_a = kube::find(a, {"metadata", part});
+    const json::value* of_b = kube::find(b, {"metadata", part});
+    if (of_a == nullptr || of_b == nullptr ? of_a != of_b : !kube::same(*of_a, *of_b)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -97,6 +110,7 @@ void Operator::set_waker(const std::function<void()>& wake) {
 std::vector<StreamRequest> Operator::requests(Time now) {
   std::vector<StreamRequest> wanted;
   for (size_t i = 0; i < watchers_.size(); ++i) {
+    if (!watchers_[i].wants(now)) continue;
     if (std::optional<kube::Request> request = watchers_[i].ask(now)) {
       wanted.push_back({static_cast<int>(i), std::move(*request)});
     }
@@ -142,9 +156,12 @@ void Operator::note_stream(int stream) {
 
 void Operator::take_in(int stream, const std::vector<client::Output>& outputs, Time now) {
   auto look = [&](const Changed& changed) {
-    for (const Object& object : {changed.before, changed.after}) {
-      if (object != nullptr) wake_jobs_of(stream, *object, now + gathering(view_.place_of(stream)));
-    }
+    const Time due = now + gathering(view_.place_of(stream));
+    // Whose it was is of interest only where that is not whose it is.
+    bool moved = changed.before != nullptr &&
+                 (changed.after == nullptr || !belongs_alike(*changed.before, *changed.after));
+    if (moved) wake_jobs_of(stream, *changed.before, due);
+    if (changed.after != nullptr) wake_jobs_of(stream, *changed.after, due);
   };
   for (const client::Output& output : outputs) view_.caches[stream].apply(output, now, look);
 }

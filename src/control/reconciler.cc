@@ -77,7 +77,7 @@ Errand::Work Reconciler::begin_work(const JobKey& key, const json::object& job, 
   model::JobState written = dialect.recall(spec, job);
   model::JobState state = written;
   put_off_.remind(key, kube::uid_of(job), state);
-  work.seen = observe(view_, key, dialect, job, std::move(spec), std::move(state), seen_pods_);
+  work.seen = observe(view_, key, dialect, job, std::move(spec), std::move(state), seen_);
   work.plan = engine::plan(work.seen, now);
   put_off_write(key, job, written, work, now);
   work.stored = stored_for(key, work.seen.spec, work.plan);
@@ -225,7 +225,7 @@ std::optional<Pass> Reconciler::settle(Errand& errand) {
   std::visit(Match{
                  [&](const Errand::Nothing&) {
                    lowered_.forget(errand.key);
-                   seen_pods_.forget(errand.key);
+                   seen_.forget(errand.key);
                    put_off_.forget(errand.key);
                  },
                  [&](const Errand::LookFor& lost) {

@@ -23,7 +23,7 @@
 #include "control/lowered.h"
 #include "control/put_off.h"
 #include "control/retry.h"
-#include "control/seen_pods.h"
+#include "control/seen.h"
 #include "control/transition.h"
 #include "control/view.h"
 #include "dialect/shared/dialect.h"
@@ -116,9 +116,9 @@ class Reconciler {
   std::vector<dialect::Dialect> dialects_;
   dialect::Settings settings_;
   MakeKeys make_keys_;
-  // State; losing it costs at most a repeated Event and a second reading of manifests and pods.
+  // State; losing it costs at most a repeated Event and a second reading of manifests and of what jobs made.
   Lowered lowered_;
-  SeenPods seen_pods_;
+  Seen seen_;
   std::map<JobKey, Told> told_invalid_;
   PutOff put_off_;
 };

@@ -72,6 +72,7 @@ bool Scheduler::leads(Time now) const { return !lease_ || lease_->leads(now); }
 std::vector<StreamRequest> Scheduler::requests(Time now) {
   std::vector<StreamRequest> wanted;
   for (size_t i = 0; i < watchers_.size(); ++i) {
+    if (!watchers_[i].wants(now)) continue;
     if (std::optional<kube::Request> request = watchers_[i].ask(now)) {
       wanted.push_back({static_cast<int>(i), std::move(*request)});
     }
