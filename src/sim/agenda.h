@@ -28,17 +28,29 @@ class Agenda {
   Time next() const { return entries_.top().at; }
 
   // A time in the past stands for now.
-  void at(Time when, Deed deed) { entries_.push({when < now_ ? now_ : when, order_++, std::move(deed)}); }
+  void at(Time when, Deed deed) {
+    size_t place = deeds_.size();
+    if (free_.empty()) {
+      deeds_.push_back(std::move(deed));
+    } else {
+      place = free_.back();
+      free_.pop_back();
+      deeds_[place] = std::move(deed);
+    }
+    entries_.push({when < now_ ? now_ : when, order_++, place});
+  }
   void in(Duration after, Deed deed) { at(now_ + after, std::move(deed)); }
 
   // Does the next deed. REQUIRES: !empty().
   void step() {
     CHECK(!entries_.empty());
-    Entry entry = std::move(const_cast<Entry&>(entries_.top()));  // popped at once
+    const Entry entry = entries_.top();
     entries_.pop();
     CHECK(entry.at >= now_);
     now_ = entry.at;
-    entry.deed();
+    const Deed deed = std::move(deeds_[entry.place]);  // it may add others, in its place too
+    free_.push_back(entry.place);
+    deed();
   }
 
   // Lets time pass. REQUIRES: nothing is due before.
@@ -51,7 +63,7 @@ class Agenda {
   struct Entry {
     Time at;
     uint64_t order = 0;
-    Deed deed;
+    size_t place = 0;  // of its deed: what is sorted is small
   };
   struct Later {
     bool operator()(const Entry& a, const Entry& b) const {
@@ -60,6 +72,8 @@ class Agenda {
   };
 
   std::priority_queue<Entry, std::vector<Entry>, Later> entries_;
+  std::vector<Deed> deeds_;
+  std::vector<size_t> free_;  // places in deeds_
   Time now_;
   uint64_t order_ = 0;
 };

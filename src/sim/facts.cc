@@ -60,14 +60,14 @@ void read_pod_status(const json::object& status, PodFacts& facts) {
   }
 }
 
-std::string gang_of(const json::object& pod) {
-  for (std::string_view key : {"scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"}) {
-    if (const auto name = kube::annotation_of(pod, key); !name.empty()) return std::string(name);
-  }
-  return std::string(kube::label_of(pod, "scheduler.tensorstack.dev/group-name"));
-}
-
 }  // namespace
+
+std::string_view gang_of(const json::object& pod) {
+  for (std::string_view key : {"scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"}) {
+    if (const auto name = kube::annotation_of(pod, key); !name.empty()) return name;
+  }
+  return kube::label_of(pod, "scheduler.tensorstack.dev/group-name");
+}
 
 PodFacts read_pod(const json::object& pod) {
   PodFacts facts;

@@ -36,6 +36,8 @@ struct PodFacts {
   bool ended() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
 };
 PodFacts read_pod(const json::object& pod);
+// PodFacts::gang alone.
+std::string_view gang_of(const json::object& pod);
 
 // The cluster part of TF_CONFIG, as written; "" when the pod has none.
 struct TfConfig {

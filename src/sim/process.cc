@@ -81,7 +81,8 @@ std::optional<Time> Process::next_wake() const {
 
 // Whatever reaches the process waits while it is inside a call, and is lost when the
 // process it was meant for is no more.
-void Process::later(Duration after, std::function<void()> deed) {
+template <typename Deed>
+void Process::later(Duration after, Deed deed) {
   const int boot = boots_;
   ports_.cluster.agenda().in(after, [this, boot, deed = std::move(deed)] {
     if (boot != boots_ || !operator_) return;

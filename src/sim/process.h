@@ -83,7 +83,8 @@ class Process final : public client::Client {
 
   Time own_now() const { return ports_.cluster.now() + skew_; }
   bool strikes(Fault fault, Rng& rng);
-  void later(Duration after, std::function<void()> deed);
+  template <typename Deed>
+  void later(Duration after, Deed deed);
 
   void plan_pump(Time at);
   void pump();

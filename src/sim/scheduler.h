@@ -6,6 +6,8 @@
 
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/rng.h"
 #include "sim/cluster.h"
@@ -25,9 +27,17 @@ class Scheduler {
  private:
   void plan_turn(Duration after);
   void turn();
-  void admit_groups(const kube::Resource& resource);
-  void bind_members(const json::object& group);
-  void bind(const json::object& pod);
+  // A pod as a turn finds it; `bound` is set by the turn itself.
+  struct Found {
+    store::Object pod;
+    std::string_view gang;
+    bool bound = false;
+    bool deleting = false;
+  };
+  std::vector<Found> find_pods() const;
+  void admit_groups(const kube::Resource& resource, std::vector<Found>& pods);
+  void bind_members(const json::object& group, std::vector<Found>& pods);
+  void bind(Found& found);
   Duration some(int64_t low_ms, int64_t high_ms);
 
   // Fixed.

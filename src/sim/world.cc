@@ -118,7 +118,9 @@ void World::on_change(const Change& change) {
 // The collector works when an owner goes, and when something is made for, or given to, one that has gone.
 void World::plan_collection(const Change& change) {
   const json::object& object = change.after ? *change.after : *change.before;
-  if (kind_of(object)) {
+  const bool is_job = change.resource == &kube::kTfJobs || change.resource == &kube::kT9kJobs ||
+                      change.resource == &kube::kVolcanoJobs;
+  if (is_job) {
     std::string uid(kube::uid_of(object));
     if (change.after) {
       job_uids_.insert(std::move(uid));
