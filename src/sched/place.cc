@@ -171,13 +171,20 @@ bool Placer::place_greedily(const Frame& frame, const Needs& needs, const std::v
   return left <= 0;
 }
 
+bool Placer::all_near(const Gang& gang, const Spots& spots) const {
+  return std::all_of(spots.begin(), spots.end(), [&](const Spot& spot) {
+    return state_.is_near(spot.node, gang.members[static_cast<size_t>(spot.member)].pod_class, true);
+  });
+}
+
 std::optional<Spots> Placer::place_in(const Frame& frame, const Needs& needs) {
   std::vector<Batch> batches = batches_of(frame.gang, needs.waiting);
   large_first(batches);
   size_t mark = state_.mark();
   Spots spots;
   bool hopeless = false;
-  bool found = !batches.empty() && place_greedily(frame, needs, batches, spots, hopeless);
+  bool found = !batches.empty() && place_greedily(frame, needs, batches, spots, hopeless) &&
+               all_near(frame.gang, spots);
   if (!found) {
     state_.roll_back(mark);
     if (batches.empty() || hopeless || needs.waiting.size() > kSearchMembersMax) return std::nullopt;

@@ -51,6 +51,8 @@ class Placer {
   int pack(const Frame& frame, const Batch& batch, size_t skip, int wanted, Spots& spots);
   int spread(const Frame& frame, const Batch& batch, size_t skip, int wanted, Spots& spots);
   int choose_best(const Frame& frame, const Batch& batch, size_t skip, int wanted, Spots& spots);
+  // Each of them that wants to be near others is, all of them counted: they come at once.
+  bool all_near(const Gang& gang, const Spots& spots) const;
   std::vector<Batch> batches_of(const Gang& gang, const std::vector<int>& members) const;
   void large_first(std::vector<Batch>& batches) const;
   std::vector<int> domains_to_try(const Gang& gang, const Needs& needs, const Domains& domains) const;

@@ -31,7 +31,6 @@ class Search {
   bool go_on(size_t b, size_t at, int from);
   bool try_nodes(size_t b, size_t at, int from);
   bool enough_left(size_t b, size_t at) const;
-  bool all_near() const;
 
   Placer& placer_;
   const Placer::Frame& frame_;

@@ -3,6 +3,7 @@
 // included. Written from the meaning of the fields, with nothing of the real one.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
@@ -57,8 +58,23 @@ class Reference {
     return "";
   }
 
-  // Whether these members (by index) may be on these nodes beside what is there.
+  // Whether these members (by index) may have come to these nodes: some of them at once, enough for the
+  // gang, and the others after them, one by one. What a pod asks of others holds when it comes; who comes
+  // later may go elsewhere.
   bool sound(const Gang& gang, const std::map<int, int>& placed) const {
+    const std::vector<std::pair<int, int>> all(placed.begin(), placed.end());
+    for (unsigned first = 0; first < 1u << all.size(); ++first) {
+      std::map<int, int> at_once;
+      std::map<int, int> after;
+      for (size_t i = 0; i < all.size(); ++i) ((first >> i & 1u) != 0 ? at_once : after).insert(all[i]);
+      if (enough(gang, at_once) && sound_at_once(gang, at_once) && may_follow(gang, at_once, after))
+        return true;
+    }
+    return placed.empty();
+  }
+
+  // Whether these members may come to these nodes together, beside what is there.
+  bool sound_at_once(const Gang& gang, const std::map<int, int>& placed) const {
     std::vector<Where> pods = there_;
     std::set<std::string> domains;
     for (const auto& [member, node] : placed) {
@@ -73,12 +89,7 @@ class Reference {
     if (!wrong(pods, false).empty()) return false;
     // What was there before may be wrong already; only what is new must be right.
     for (size_t i = there_.size(); i < pods.size(); ++i) {
-      for (size_t j = 0; j < pods.size(); ++j) {
-        if (i != j && (clash(pods[i], pods[j]) || clash(pods[j], pods[i]))) return false;
-      }
-      for (int term : of(pods[i]).near) {
-        if (!is_near(pods, i, term)) return false;
-      }
+      if (!is_right(pods, i)) return false;
     }
     return true;
   }
@@ -147,6 +158,32 @@ class Reference {
     return !others_anywhere && matches(term, pods[i]) && !domain(pods[i].node, key).empty();
   }
 
+  bool is_right(const std::vector<Where>& pods, size_t i) const {
+    for (size_t j = 0; j < pods.size(); ++j) {
+      if (i != j && (clash(pods[i], pods[j]) || clash(pods[j], pods[i]))) return false;
+    }
+    const std::vector<int>& near = of(pods[i]).near;
+    return std::all_of(near.begin(), near.end(), [&](int term) { return is_near(pods, i, term); });
+  }
+
+  // Whether there is an order in which the others come, each of them right when it does.
+  bool may_follow(const Gang& gang, const std::map<int, int>& placed,
+                  const std::map<int, int>& others) const {
+    if (others.empty()) return true;
+    return std::any_of(others.begin(), others.end(), [&](const std::pair<const int, int>& next) {
+      std::vector<Where> pods = there_;
+      std::map<int, int> now = placed;
+      now.insert(next);
+      std::map<int, int> left = others;
+      left.erase(next.first);
+      for (const auto& [member, node] : placed) {
+        pods.push_back({gang.members[static_cast<size_t>(member)].pod_class, node});
+      }
+      pods.push_back({gang.members[static_cast<size_t>(next.first)].pod_class, next.second});
+      return wrong(pods, false).empty() && is_right(pods, pods.size() - 1) && may_follow(gang, now, left);
+    });
+  }
+
   bool enough(const Gang& gang, const std::map<int, int>& placed) const {
     int total = 0;
     std::vector<int> by_role(gang.roles.size(), 0);
@@ -165,7 +202,7 @@ class Reference {
 
   bool try_all(const Gang& gang, const Queue& queue, const std::vector<int>& waiting, size_t at,
                std::map<int, int> placed) {
-    if (enough(gang, placed) && sound(gang, placed)) return true;
+    if (enough(gang, placed) && sound_at_once(gang, placed)) return true;
     if (at == waiting.size()) return false;
     for (size_t n = 0; n < cluster_.nodes.size(); ++n) {
       Where pod{gang.members[static_cast<size_t>(waiting[at])].pod_class, static_cast<int>(n)};

@@ -23,11 +23,8 @@ std::string random_pod(Rng& rng, bool rich) {
   if (rng.chance(15)) asks += ",tolerates=t";
   if (rng.chance(8)) asks += ",port=80";
   if (rng.chance(30)) asks += rng.chance(50) ? ",app=x" : ",app=y";
-  bool apart = rng.chance(8);
-  if (apart) asks += rng.chance(50) ? ",apart=x/kubernetes.io/hostname" : ",apart=x/zone";
-  // One that wants to be both near x and apart from x can only be the first of its kind, and whether others
-  // of it may follow elsewhere is a matter of order, which the slow scheduler does not know.
-  if (rng.chance(6)) asks += rng.chance(50) && !apart ? ",near=x/zone" : ",near=y/zone";
+  if (rng.chance(8)) asks += rng.chance(50) ? ",apart=x/kubernetes.io/hostname" : ",apart=x/zone";
+  if (rng.chance(6)) asks += rng.chance(50) ? ",near=x/zone" : ",near=y/zone";
   if (rng.chance(5)) asks += ",likes=y/zone";
   if (rng.chance(10)) asks += rng.chance(50) ? ",disk=n0" : ",disk=n1|n2";
   if (rng.chance(10)) asks += rng.chance(50) ? ",needs=zone~a" : ",needs=zone~c,needs=zone~b|d";
@@ -189,7 +186,7 @@ void check_guarantees(const World& before, const World& after) {
 // Invariant 9: whole gangs, by right, and for one that then fits.
 void check_evictions(const World& before, const Decisions& decisions) {
   World after = before;
-  after.carry_out({.evictions = decisions.evictions});
+  after.carry_out({.evictions = decisions.evictions, .bindings = decisions.bindings});
   std::map<std::string, std::set<std::string>> beneficiaries;
   std::set<std::string> victims;
   for (const Eviction& eviction : decisions.evictions) {

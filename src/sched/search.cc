@@ -31,13 +31,6 @@ bool Search::enough_left(size_t b, size_t at) const {
   return true;
 }
 
-bool Search::all_near() const {
-  return std::all_of(spots_.begin(), spots_.end(), [&](const Spot& spot) {
-    int pod_class = frame_.gang.members[static_cast<size_t>(spot.member)].pod_class;
-    return placer_.state_.is_near(spot.node, pod_class, true);
-  });
-}
-
 bool Search::try_nodes(size_t b, size_t at, int from) {
   const Batch& batch = batches_[b];
   State& state = placer_.state_;
@@ -66,7 +59,7 @@ bool Search::try_nodes(size_t b, size_t at, int from) {
 bool Search::go_on(size_t b, size_t at, int from) {
   if (b < batches_.size() && at == batches_[b].members.size()) return go_on(b + 1, 0, 0);
   bool roles_met = std::all_of(role_left_.begin(), role_left_.end(), [](int left) { return left <= 0; });
-  if (total_left_ <= 0 && roles_met && all_near()) return true;
+  if (total_left_ <= 0 && roles_met && placer_.all_near(frame_.gang, spots_)) return true;
   if (b == batches_.size() || ++steps_ > steps_max_ || !enough_left(b, at)) return false;
   if (try_nodes(b, at, from)) return true;
   return steps_ < steps_max_ && go_on(b + 1, 0, 0);  // without the rest of this batch
