@@ -39,7 +39,7 @@ class Gate {
   bool outranks(int g, int other) const;
   Amounts asked_by(int g) const;
   Taken in_the_way_of(int g);
-  std::string full_queue(int g) const;
+  std::optional<Refusal> full_queue(int g) const;
   // The first resource of which there is not enough; -1 when there is.
   int lacking(int g, const Taken& taken) const;
   bool is_reserved_for(int g);
@@ -128,7 +128,7 @@ std::optional<int> Gate::next() {
   return g;
 }
 
-std::string Gate::full_queue(int g) const {
+std::optional<Refusal> Gate::full_queue(int g) const {
   const Amounts& wanted = pass_.gang(g).min_resources;
   const Queue& queue = pass_.book.queue(pass_.queue_of(g));
   const Amounts& in_queue = by_queue_[static_cast<size_t>(pass_.queue_of(g))];
@@ -137,11 +137,13 @@ std::string Gate::full_queue(int g) const {
     int64_t spoken_for = amount_at(in_queue, static_cast<int>(r));
     if (wanted[r] <= 0 || capacity <= 0 || plus(spoken_for, wanted[r]) <= capacity) continue;
     const std::string& name = pass_.cluster.resources[r];
-    return fmt::format("needs {}, queue {} has {} of the {} it may hold spoken for",
-                       amount_phrase(name, wanted[r]), queue.name, amount_text(name, spoken_for),
-                       amount_text(name, capacity));
+    std::string needs = amount_phrase(name, wanted[r]);
+    if (wanted[r] > capacity) return never_in_queue(queue, needs, amount_text(name, capacity));
+    return Refusal{WaitKind::kWaitFor, WaitCode::kNotAdmitted,
+                   fmt::format("needs {}, queue {} has {} of the {} it may hold spoken for", needs,
+                               queue.name, amount_text(name, spoken_for), amount_text(name, capacity))};
   }
-  return "";
+  return std::nullopt;
 }
 
 int Gate::lacking(int g, const Taken& taken) const {
@@ -200,8 +202,8 @@ void Gate::refuse(int g, const Taken& taken, int resource) {
 
 void Gate::consider(int g) {
   const Gang& gang = pass_.gang(g);
-  if (std::string why = full_queue(g); !why.empty()) {
-    pass_.wait(g, WaitKind::kWaitFor, WaitCode::kNotAdmitted, std::move(why));
+  if (std::optional<Refusal> why = full_queue(g)) {
+    pass_.wait(g, why->kind, why->code, std::move(why->text));
     return;
   }
   int resource = lacking(g, taken_);

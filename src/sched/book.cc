@@ -8,6 +8,11 @@
 
 namespace trainyard::sched {
 
+Refusal never_in_queue(const Queue& queue, const std::string& needs, const std::string& capacity) {
+  return {WaitKind::kInfeasible, WaitCode::kQueueFull,
+          fmt::format("needs {}, queue {} may hold no more than {}", needs, queue.name, capacity)};
+}
+
 Book::Book(const Tables& tables) : tables_(tables) {
   const std::vector<Queue>& queues = tables.cluster().queues;
   size_t width = tables.cluster().resources.size();
@@ -76,7 +81,7 @@ std::optional<Refusal> Book::turns_away(int q, const std::string& ns, bool admit
   }
   if (of.namespaces && !std::binary_search(of.namespaces->begin(), of.namespaces->end(), ns)) {
     return Refusal{WaitKind::kInfeasible, WaitCode::kNamespace,
-                   fmt::format("queue {} does not serve namespace {}", of.name, ns)};
+                   fmt::format("queue {} does not serve namespace {}: let it, or name another", of.name, ns)};
   }
   return std::nullopt;
 }
@@ -89,13 +94,11 @@ std::optional<Refusal> Book::over_capacity(const Side& side, int q, const Amount
     int64_t held = side.by_queue[static_cast<size_t>(q)][r];
     if (plus(held, what[r]) <= capacity) continue;
     const std::string& name = tables_.cluster().resources[r];
-    bool never = what[r] > capacity;
-    return Refusal{
-        never ? WaitKind::kInfeasible : WaitKind::kWaitFor, WaitCode::kQueueFull,
-        never ? fmt::format("needs {}, queue {} may hold no more than {}", amount_phrase(name, what[r]),
-                            of.name, amount_text(name, capacity))
-              : fmt::format("needs {}, queue {} holds {} of the {} it may", amount_phrase(name, what[r]),
-                            of.name, amount_text(name, held), amount_text(name, capacity))};
+    std::string needs = amount_phrase(name, what[r]);
+    if (what[r] > capacity) return never_in_queue(of, needs, amount_text(name, capacity));
+    return Refusal{WaitKind::kWaitFor, WaitCode::kQueueFull,
+                   fmt::format("needs {}, queue {} holds {} of the {} it may", needs, of.name,
+                               amount_text(name, held), amount_text(name, capacity))};
   }
   return std::nullopt;
 }

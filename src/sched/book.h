@@ -22,6 +22,9 @@ struct Refusal {
   bool operator==(const Refusal&) const = default;
 };
 
+// Of a gang that needs more than its queue may ever hold.
+Refusal never_in_queue(const Queue& queue, const std::string& needs, const std::string& capacity);
+
 enum class Moment { kNow, kSoon };
 
 class Book {

@@ -1,5 +1,7 @@
 #include "sched/fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace trainyard::sched {
@@ -15,6 +17,19 @@ bool tolerates(const Toleration& toleration, const Taint& taint) {
 bool tolerated(const NodeRule& rule, const Taint& taint) {
   return std::any_of(rule.tolerations.begin(), rule.tolerations.end(),
                      [&](const Toleration& one) { return tolerates(one, taint); });
+}
+
+// The first taint that does not let the pod in.
+const Taint* keeps_away(const NodeRule& rule, const Node& node) {
+  for (const Taint& taint : node.taints) {
+    if (taint.effect != TaintEffect::kPreferNoSchedule && !tolerated(rule, taint)) return &taint;
+  }
+  return nullptr;
+}
+
+std::string taint_text(const Taint& taint) {
+  return fmt::format("{}{}{}:{}", taint.key, taint.value.empty() ? "" : "=", taint.value,
+                     taint.effect == TaintEffect::kNoExecute ? "NoExecute" : "NoSchedule");
 }
 
 bool term_holds(const NodeTerm& term, const Node& node) {
@@ -58,9 +73,7 @@ std::optional<Unfit> unfit(const NodeRule& rule, const Queue* queue, const Node&
   if (!node.ready) return Unfit::kNotReady;
   if (node.cordoned) return Unfit::kCordoned;
   if (!selected(rule, node)) return Unfit::kSelector;
-  for (const Taint& taint : node.taints) {
-    if (taint.effect != TaintEffect::kPreferNoSchedule && !tolerated(rule, taint)) return Unfit::kTaint;
-  }
+  if (keeps_away(rule, node) != nullptr) return Unfit::kTaint;
   if (rule.allowed && !std::binary_search(rule.allowed->begin(), rule.allowed->end(), node.name)) {
     return Unfit::kVolume;
   }
@@ -97,7 +110,7 @@ std::string wanted_nodes_text(const NodeRule& rule, const Queue* queue) {
   return text;
 }
 
-std::string unfit_text(Unfit reason, const NodeRule& rule, const Queue* queue) {
+std::string unfit_text(Unfit reason, const NodeRule& rule, const Queue* queue, const Node& node) {
   switch (reason) {
     case Unfit::kNotReady:
       return "not ready";
@@ -106,7 +119,7 @@ std::string unfit_text(Unfit reason, const NodeRule& rule, const Queue* queue) {
     case Unfit::kSelector:
       return "not " + selector_text(rule);
     case Unfit::kTaint:
-      return "with a taint that the pod does not tolerate";
+      return fmt::format("with taint {}, which it does not tolerate", taint_text(*keeps_away(rule, node)));
     case Unfit::kVolume:
       return "that do not reach its volume";
     case Unfit::kQueueNodes:

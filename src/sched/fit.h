@@ -26,8 +26,9 @@ struct Liking {
 Liking liking(const NodeRule& rule, const Amounts& requests, const Node& node);
 bool likes_more(const Liking& a, const Liking& b);
 
-// In words: "didn't match zone=a", "has an untolerated taint gpu=true".
-std::string unfit_text(Unfit reason, const NodeRule& rule, const Queue* queue);
+// In words: "not zone=a", "with taint gpu=true:NoSchedule, which it does not tolerate".
+// REQUIRES: it is why the node is out of the question.
+std::string unfit_text(Unfit reason, const NodeRule& rule, const Queue* queue, const Node& node);
 
 // "zone=a" and the like, for "on nodes zone=a", "that reach its volumes"; "" when any node is allowed.
 std::string wanted_nodes_text(const NodeRule& rule, const Queue* queue);

@@ -72,15 +72,16 @@ void Level::count(const Tables& tables, int node, int pod_class, int by) {
   }
 }
 
-bool Level::ports_free(const Tables& tables, int node, int pod_class) const {
-  if (ports_.empty()) return true;
+int Level::port_in_use(const Tables& tables, int node, int pod_class) const {
+  if (ports_.empty()) return -1;
   const std::vector<const HostPort*>& used = ports_[static_cast<size_t>(node)];
-  for (const HostPort& port : tables.pod_class(pod_class).ports) {
+  const std::vector<HostPort>& wanted = tables.pod_class(pod_class).ports;
+  for (size_t i = 0; i < wanted.size(); ++i) {
     for (const HostPort* other : used) {
-      if (clash(port, *other)) return false;
+      if (clash(wanted[i], *other)) return static_cast<int>(i);
     }
   }
-  return true;
+  return -1;
 }
 
 int Level::matching_there(const Tables& tables, int term, int node) const {
@@ -88,32 +89,40 @@ int Level::matching_there(const Tables& tables, int term, int node) const {
   return domain < 0 ? 0 : matching_[static_cast<size_t>(term)][static_cast<size_t>(domain)];
 }
 
-bool Level::tolerates(const Tables& tables, int node, int pod_class) const {
-  if (!ports_free(tables, node, pod_class)) return false;
+std::optional<Hindrance> Level::disturbed(const Tables& tables, int node, int pod_class) const {
+  if (int port = port_in_use(tables, node, pod_class); port >= 0)
+    return Hindrance{Hindrance::By::kPort, port};
   for (int term : tables.pod_class(pod_class).apart) {
-    if (matching_there(tables, term, node) > 0) return false;
+    if (matching_there(tables, term, node) > 0) return Hindrance{Hindrance::By::kApart, term};
   }
   for (int term : tables.apart_terms()) {
     int domain = tables.domains_of_term(term).of_node[static_cast<size_t>(node)];
     if (domain >= 0 && tables.matches(term, pod_class) &&
         carrying_[static_cast<size_t>(term)][static_cast<size_t>(domain)] > 0) {
-      return false;
+      return Hindrance{Hindrance::By::kMinded, term};
     }
   }
-  return true;
+  return std::nullopt;
 }
 
-bool Level::is_near(const Tables& tables, int node, int pod_class, bool placed) const {
+std::optional<Hindrance> Level::lonely(const Tables& tables, int node, int pod_class, bool placed) const {
   for (int term : tables.pod_class(pod_class).near) {
-    int domain = tables.domains_of_term(term).of_node[static_cast<size_t>(node)];
-    if (domain < 0) return false;
     bool itself = tables.matches(term, pod_class);
     int counted = placed && itself ? 1 : 0;
-    if (matching_there(tables, term, node) > counted) continue;
-    bool first = itself && matching_anywhere_[static_cast<size_t>(term)] == counted;
-    if (!first) return false;
+    int anywhere = matching_anywhere_[static_cast<size_t>(term)];
+    bool nobody = !itself && anywhere == 0;
+    Hindrance far{nobody ? Hindrance::By::kNobody : Hindrance::By::kFar, term};
+    int domain = tables.domains_of_term(term).of_node[static_cast<size_t>(node)];
+    if (domain < 0) return far;
+    bool first = itself && anywhere == counted;
+    if (matching_there(tables, term, node) <= counted && !first) return far;
   }
-  return true;
+  return std::nullopt;
+}
+
+std::optional<Hindrance> Level::hindrance(const Tables& tables, int node, int pod_class) const {
+  std::optional<Hindrance> found = disturbed(tables, node, pod_class);
+  return found ? found : lonely(tables, node, pod_class, false);
 }
 
 }  // namespace trainyard::sched

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "sched/asked.h"
+
 namespace trainyard::sched {
 
-Order::Order(const Pass& pass) : pass_(pass) {
+Order::Order(Pass& pass) : pass_(pass) {
   std::map<int, Line> lines;
   for (int g : pass.by_id) {
     const Needs& needs = pass.needs_of(g);
@@ -37,10 +39,33 @@ bool Order::goes_before(const Line& a, const Line& b) const {
 // A guarantee is an amount, not a place: a higher queue that chose first could take the one node that the
 // gang can have, and would have to give it back, again and again.
 bool Order::is_guaranteed(const Line& line) const {
+  if (line.held_up || !pass_.policy.reclaim || !any_positive(pass_.book.queue(line.queue).guarantee)) {
+    return false;
+  }
+  auto next = std::find_if(line.gangs.rbegin(), line.gangs.rend(), [&](int g) { return !is_hopeless(g); });
+  return next != line.gangs.rend() && pass_.gang(*next).may_preempt &&
+         !pass_.needs_of(*next).waiting.empty() &&
+         pass_.book.within_guarantee(line.queue, pass_.wanted_by(*next));
+}
+
+// More than there is of something: it is only told so.
+bool Order::is_hopeless(int g) const {
+  Amounts needed;
+  for (int m : needed_members(pass_.gang(g), pass_.needs_of(g))) {
+    add(needed, pass_.tables.pod_class(pass_.gang(g).members[static_cast<size_t>(m)].pod_class).requests);
+  }
+  return !fits_within(needed, pass_.tables.total());
+}
+
+int Order::take_next(Line& line) {
+  bool guarantees = line.queue >= 0 && any_positive(pass_.book.queue(line.queue).guarantee);
+  if (line.last) line.held_up = line.held_up || pass_.bound[static_cast<size_t>(*line.last)].empty();
+  line.last.reset();
   int g = line.gangs.back();
-  bool may_take = pass_.policy.reclaim && pass_.gang(g).may_preempt && !pass_.needs_of(g).waiting.empty();
-  return may_take && any_positive(pass_.book.queue(line.queue).guarantee) &&
-         pass_.book.within_guarantee(line.queue, pass_.wanted_by(g));
+  if (guarantees && !is_guaranteed(line) && !is_hopeless(g)) line.last = g;
+  line.gangs.pop_back();
+  pass_.held_up[static_cast<size_t>(g)] = line.held_up;
+  return g;
 }
 
 std::optional<int> Order::next() {
@@ -54,9 +79,7 @@ std::optional<int> Order::next() {
     if (!line.gangs.empty() && (best == nullptr || goes_before(line, *best))) best = &line;
   }
   if (best == nullptr) return std::nullopt;
-  int g = best->gangs.back();
-  best->gangs.pop_back();
-  return g;
+  return take_next(*best);
 }
 
 }  // namespace trainyard::sched

@@ -25,6 +25,7 @@ Pass::Pass(const Cluster& cluster_seen, std::span<const Gang> gangs_seen, const 
   bound.resize(gangs.size());
   evicted.assign(gangs.size(), false);
   promised.assign(gangs.size(), false);
+  held_up.assign(gangs.size(), false);
   present.assign(gangs.size(), kNow | kSoon | kShadow);
   for (size_t g = 0; g < gangs.size(); ++g) read_gang(static_cast<int>(g));
   place_what_is_there();

@@ -20,6 +20,8 @@ class Pass {
   const Gang& gang(int g) const { return gangs[static_cast<size_t>(g)]; }
   const Needs& needs_of(int g) const { return needs[static_cast<size_t>(g)]; }
   int queue_of(int g) const { return queue[static_cast<size_t>(g)]; }
+  // Null when the queue that it names does not exist.
+  const Queue* queue_at(int g) const { return queue_of(g) < 0 ? nullptr : &book.queue(queue_of(g)); }
   // What the members that hold nodes hold, without those that leave.
   const Amounts& held_by(int g) const { return held[static_cast<size_t>(g)]; }
   bool goes_first(int a, int b) const;  // inside a queue: priority, age, id
@@ -60,6 +62,7 @@ class Pass {
   std::vector<Spots> bound;  // by gang
   std::vector<bool> evicted;
   std::vector<bool> promised;  // has room soon, in the book already
+  std::vector<bool> held_up;   // others of its queue wait before it
   Decisions out;
 
  private:

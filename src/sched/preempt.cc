@@ -96,7 +96,8 @@ std::optional<EvictionCause> Preemption::right(int g, int victim, const Amounts&
   if (!theirs.preemptible || !pass_.book.keeps(from, losing, theirs.guarantee)) return std::nullopt;
   if (pass_.policy.preempt && mine.priority > theirs.priority) return EvictionCause::kPreempted;
   if (!pass_.policy.reclaim) return std::nullopt;
-  if (pass_.book.within_guarantee(q, wanted)) return EvictionCause::kReclaimed;
+  bool in_turn = !pass_.held_up[static_cast<size_t>(g)];  // else the other would be placed before it, anew
+  if (in_turn && pass_.book.within_guarantee(q, wanted)) return EvictionCause::kReclaimed;
   bool too_much = mine.priority == theirs.priority && beyond_part(from, losing);
   return too_much && entitled(q, wanted) ? std::optional(EvictionCause::kReclaimed) : std::nullopt;
 }

@@ -8,38 +8,17 @@
 #include <tuple>
 
 #include "base/hash.h"
+#include "sched/asked.h"
 #include "sched/fit.h"
+#include "sched/neighbours.h"
 
 namespace trainyard::sched {
 namespace {
 
 constexpr size_t kNamedHoldersMax = 3;
+constexpr size_t kNamedUnfitMax = 4;
 constexpr const char* kNotBesideVolumes =
     "there are volumes for its claims, but not on nodes that have room for all of its pods";
-
-const Queue* queue_of(const Pass& pass, int g) {
-  int q = pass.queue_of(g);
-  return q < 0 ? nullptr : &pass.book.queue(q);
-}
-
-// The members that must be placed: of each role its minimum, then in order.
-std::vector<int> needed_members(const Gang& gang, const Needs& needs) {
-  std::vector<int> role_left = needs.by_role;
-  int others = needs.total;
-  for (int left : role_left) others -= left;
-  std::vector<int> out;
-  for (int m : needs.waiting) {
-    int& left = role_left[static_cast<size_t>(gang.members[static_cast<size_t>(m)].role)];
-    if (left > 0) {
-      --left;
-      out.push_back(m);
-    } else if (others > 0) {
-      --others;
-      out.push_back(m);
-    }
-  }
-  return out;
-}
 
 // Needed members that may be on the same nodes.
 struct Bundle {
@@ -59,20 +38,6 @@ std::vector<Bundle> bundles_of(const Pass& pass, int g) {
     add(out[at->second].wanted, pass.tables.pod_class(pod_class).requests);
   }
   return out;
-}
-
-std::vector<int> nodes_of(Pass& pass, int g, int pod_class) {
-  NodeView& view = pass.views.of(pod_class, pass.queue_of(g));
-  std::vector<int> out;
-  for (int pos = 0; pos < view.size(); ++pos) out.push_back(view.node_at(pos));
-  return out;
-}
-
-std::string on_nodes(const Pass& pass, int g, int pod_class) {
-  int rule = pass.tables.pod_class(pod_class).node_rule;
-  std::string wanted =
-      wanted_nodes_text(pass.cluster.node_rules[static_cast<size_t>(rule)], queue_of(pass, g));
-  return wanted.empty() ? "" : " on nodes " + wanted;
 }
 
 int64_t sum_over(const std::vector<int>& nodes, int resource, auto&& amount_of) {
@@ -150,7 +115,7 @@ std::string pods_phrase(const Pass& pass, int pods, int pod_class) {
     if (!each.empty()) each += ", ";
     each += amount_phrase(pass.cluster.resources[static_cast<size_t>(need.resource)], need.amount);
   }
-  return fmt::format("{} pod{}{}{}", pods, pods == 1 ? "" : "s", each.empty() ? "" : " of ", each);
+  return pods_text(pods) + (each.empty() ? "" : " of ") + each;
 }
 
 // Of a gang that must be in one domain; "" of any other.
@@ -170,7 +135,7 @@ bool wants_volumes(const Pass& pass, int g) {
 }
 
 // Enough in all, but in pieces.
-std::string fragments_text(Pass& pass, int g) {
+std::string fragments_text(Pass& pass, int g, bool in_detail) {
   for (const Bundle& bundle : bundles_of(pass, g)) {
     int64_t room = 0;
     for (int n : nodes_of(pass, g, bundle.some_class)) room += pass.state.room_for(n, bundle.some_class);
@@ -180,21 +145,30 @@ std::string fragments_text(Pass& pass, int g) {
                        on_nodes(pass, g, bundle.some_class), room);
   }
   if (std::string words = domain_text(pass, g); !words.empty()) return words;
+  if (std::string words = neighbours_text(pass, g, in_detail); !words.empty()) return words;
   if (wants_volumes(pass, g)) return kNotBesideVolumes;
-  return fmt::format("needs {} pods at once; each fits, but not all together", pass.needs_of(g).total);
+  return fmt::format("needs {} at once; each fits, but not all together", pods_text(pass.needs_of(g).total));
 }
 
 std::string no_node_text(const Pass& pass, int g, int pod_class) {
   const NodeRule& rule =
       pass.cluster.node_rules[static_cast<size_t>(pass.tables.pod_class(pod_class).node_rule)];
-  std::map<Unfit, int> counts;
+  std::map<std::pair<Unfit, std::string>, size_t> counts;
   for (const Node& node : pass.cluster.nodes) {
-    if (std::optional<Unfit> why = unfit(rule, queue_of(pass, g), node)) ++counts[*why];
+    std::optional<Unfit> why = unfit(rule, pass.queue_at(g), node);
+    if (why) ++counts[{*why, unfit_text(*why, rule, pass.queue_at(g), node)}];
   }
   std::string text;
+  size_t named = 0;
+  size_t unnamed = 0;
   for (const auto& [why, count] : counts) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, unfit_text(why, rule, queue_of(pass, g)));
+    if (++named > kNamedUnfitMax) {
+      unnamed += count;
+    } else {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, why.second);
+    }
   }
+  if (unnamed > 0) text += fmt::format(", {} for other reasons", unnamed);
   return fmt::format("no node may take it: of {} node{} {}", pass.cluster.nodes.size(),
                      pass.cluster.nodes.size() == 1 ? "" : "s", text.empty() ? "none is there" : text);
 }
@@ -203,7 +177,7 @@ std::string no_node_text(const Pass& pass, int g, int pod_class) {
 
 // What is wrong with a claim has no figures that change with other gangs: other words are another cause.
 uint64_t kind_of(const Waiting& waiting) {
-  uint64_t code = static_cast<uint64_t>(waiting.code) + 1;
+  uint64_t code = (static_cast<uint64_t>(waiting.code) + 1) * 2 + (waiting.timed_out ? 1 : 0);
   return waiting.code == WaitCode::kClaims ? fnv1a(waiting.text, code) : code;
 }
 
@@ -238,7 +212,7 @@ std::optional<Refusal> never_fits_a_node(Pass& pass, int g) {
 std::string shortage_text(Pass& pass, int g, bool in_detail) {
   std::optional<Short> lack =
       find_short(pass, g, [&](int node, int resource) { return pass.state.usable(node)[resource]; });
-  if (!lack) return fragments_text(pass, g);
+  if (!lack) return fragments_text(pass, g, in_detail);
   const std::string& name = pass.cluster.resources[static_cast<size_t>(lack->resource)];
   return fmt::format("needs {}{}; {} free{}", amount_phrase(name, lack->wanted),
                      on_nodes(pass, g, lack->bundle.some_class), amount_text(name, lack->free),
@@ -251,9 +225,14 @@ std::string too_large_text(Pass& pass, int g) {
   });
   if (!lack) {
     if (std::string words = domain_text(pass, g); !words.empty()) return words;
+    unsigned before = pass.state.used();
+    pass.state.use(kEmpty);
+    std::string words = neighbours_text(pass, g, false);
+    pass.state.use(before);
+    if (!words.empty()) return words;
     if (wants_volumes(pass, g)) return kNotBesideVolumes;
-    return fmt::format("needs {} pods at once; that many do not fit together even when nothing else runs",
-                       pass.needs_of(g).total);
+    return fmt::format("needs {} at once; that many do not fit together even when nothing else runs",
+                       pods_text(pass.needs_of(g).total));
   }
   const std::string& name = pass.cluster.resources[static_cast<size_t>(lack->resource)];
   return fmt::format("needs {}{}; there are {} in all", amount_phrase(name, lack->wanted),

@@ -15,7 +15,7 @@ std::optional<Refusal> never_fits_a_node(Pass& pass, int g);
 
 // Of a gang that does not fit now. `in_detail`: also who will free what it lacks.
 std::string shortage_text(Pass& pass, int g, bool in_detail);
-// Of a gang that does not fit on the empty cluster.
+// Of a gang that does not fit on the empty cluster. REQUIRES: the level of that is there.
 std::string too_large_text(Pass& pass, int g);
 
 // Of a gang whose claims need more volumes than there are; "" when volumes are not what it lacks.

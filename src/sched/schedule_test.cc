@@ -320,6 +320,16 @@ TEST(Schedule, Reclaim) {
        "queue=q "
        "w@n1:cpu=2\ngang a queue=p w*1:cpu=2",
        "reclaim x/w-0; wait a Leaving"},
+      {"a guarantee by the next of its queue that there is enough for",
+       "node n0 cpu=2 cordoned\nnode n1 cpu=2\nqueue default\nqueue q guarantee.cpu=3\ngang x age=9 "
+       "w*1:cpu=1\n"
+       "gang large queue=q age=9 w*2:cpu=3\ngang a queue=q w*1:cpu=2",
+       "a/w-0=n1; never large NoNode; wait x Resources"},
+      {"not by one that is held up in its queue: the other would have its place again",
+       "node n0 cpu=4 taint=t\nnode n1 cpu=2\nqueue default\nqueue q guarantee.cpu=3\n"
+       "gang y firm w@n0:cpu=1,tolerates=t\ngang x w@n1:cpu=1\n"
+       "gang large queue=q age=9 w*1:cpu=4,tolerates=t\ngang a queue=q w*1:cpu=2",
+       "wait large Resources; wait a Resources"},
       {"what is stated as deserved",
        "node n1 cpu=4\nqueue p deserved.cpu=3\nqueue q deserved.cpu=1\ngang x queue=q w@n1:cpu=1\ngang y "
        "queue=q "
@@ -410,7 +420,7 @@ TEST(Schedule, NumbersWithoutMeasure) {
   World memory(
       "node n1 cpu=4\nqueue default cap.mem=100\ngang x w@n1:cpu=1,mem=1\n"
       "gang a min=1 asks.mem=9223372036854775807\ngang b w*1:mem=9223372036854775807");
-  EXPECT_EQ(summary(memory.run()), "never b QueueFull; wait a NotAdmitted");
+  EXPECT_EQ(summary(memory.run()), "never b QueueFull; never a QueueFull");
 }
 
 TEST(Schedule, ElasticGangs) {
@@ -525,13 +535,70 @@ TEST(Schedule, Reasons) {
   EXPECT_EQ(reason(full, "b"), "needs 3 pods; 1 is not there yet");
 }
 
+// What becomes of the gang "a" of each, and what it is told.
+TEST(Schedule, ReasonsNameWhatIsInTheWay) {
+  const std::string one = "node n1 cpu=9 zone=a\n";
+  const std::string two = one + "node n2 cpu=9 zone=b\n";
+  const std::string host = "kubernetes.io/hostname";
+  auto told = [](const std::string& world) { return outcome(world) + ": " + reason(World(world), "a"); };
+  EXPECT_EQ(told(one + "gang x w@n1:cpu=1,port=80\ngang a w*1:cpu=1,port=80"),
+            "wait a Resources: needs 1 pod with host port 80, one to a node; 0 fit, default/x has the port");
+  EXPECT_EQ(told(two + "gang a w*2:cpu=1,port=80,zone=b"),
+            "never a TooLarge: needs 2 pods on nodes zone=b with host port 80, one to a node; 1 fits");
+  EXPECT_EQ(
+      told(two + "gang a w*3:cpu=1,app=x,apart=x/" + host),
+      "never a TooLarge: needs 3 pods, none with the same kubernetes.io/hostname as another of the pods "
+      "app=x (anti-affinity); 2 fit");
+  EXPECT_EQ(told(one + "gang x w@n1:cpu=1,app=x\ngang a w*1:cpu=1,apart=x/zone"),
+            "wait a Resources: needs 1 pod, none with the same zone as pods app=x (anti-affinity); 0 fit");
+  EXPECT_EQ(told(one + "gang x w@n1:cpu=1,apart=y/zone\ngang a w*1:cpu=1,app=y"),
+            "wait a Resources: needs 1 pod; 0 fit, elsewhere are pods that want none like them with the same "
+            "zone (anti-affinity)");
+  EXPECT_EQ(told(two + "gang a w*1:cpu=1,near=x/zone"),
+            "never a TooLarge: needs 1 pod with the same zone as pods app=x (affinity); there are none");
+  EXPECT_EQ(told(two + "gang x w@n1:cpu=8,app=x\ngang a w*2:cpu=1,near=x/zone"),
+            "wait a Resources: needs 2 pods with the same zone as pods app=x (affinity); 1 fits")
+      << "there will be room when others there end";
+  EXPECT_EQ(
+      told("node n1 cpu=9 taint=gpu\nnode n2 cpu=9 cordoned\nnode n3 cpu=9 zone=a\ngang a w*1:cpu=1,zone=b"),
+      "never a NoNode: no node may take it: of 3 nodes 1 cordoned, 2 not zone=b");
+  EXPECT_EQ(told("node n1 cpu=9 taint=gpu\ngang a w*1:cpu=1"),
+            "never a NoNode: no node may take it: of 1 node 1 with taint gpu:NoSchedule, which it does not "
+            "tolerate");
+  EXPECT_EQ(
+      told("node n1 cpu=9 taint=a\nnode n2 cpu=9 taint=b\nnode n3 cpu=9 taint=c\nnode n4 cpu=9 taint=d\n"
+           "node n5 cpu=9 taint=e\nnode n6 cpu=9 taint=f\ngang a w*1:cpu=1"),
+      "never a NoNode: no node may take it: of 6 nodes 1 with taint a:NoSchedule, which it does not "
+      "tolerate, 1 with taint b:NoSchedule, which it does not tolerate, 1 with taint c:NoSchedule, which "
+      "it does not tolerate, 1 with taint d:NoSchedule, which it does not tolerate, 2 for other reasons");
+  EXPECT_EQ(told(one + "queue default cap.cpu=2\ngang a min=3 asks.cpu=3"),
+            "never a QueueFull: needs 3 cpu, queue default may hold no more than 2");
+  EXPECT_EQ(told(one + "queue default ns=x\ngang a w*1:cpu=1"),
+            "never a Namespace: queue default does not serve namespace default: let it, or name another");
+}
+
+// It comes at once with the others of its gang: being the first of its kind is no excuse.
+TEST(Schedule, PodsThatComeTogetherAreNearTogether) {
+  const std::string two = "node n1 cpu=9 zone=a\nnode n2 cpu=9 zone=b\ngang y w@n2:cpu=1,app=y\n";
+  EXPECT_EQ(outcome(two + "gang a p*1:cpu=2,app=x,near=x/zone r*1:cpu=1,app=x,near=y/zone"),
+            "a/p-0=n2 a/r-0=n2")
+      << "the larger alone would go to the first node";
+  EXPECT_EQ(outcome(two + "gang a min=1 p*1:cpu=2,app=x,near=x/zone,apart=x/zone r*1:cpu=1,app=x,zone=b"),
+            "a/p-0=n1 a/r-0=n2")
+      << "who comes after it may go elsewhere";
+}
+
 TEST(Schedule, WakesWhenTimeChangesTheAnswer) {
   World world("node n1 cpu=1\ngang x w@n1:cpu=1\ngang a age=100 w*1:cpu=1");
   EXPECT_EQ(world.run().wake, kNow + seconds(200)) << "reserved for after five minutes";
   World timeout("node n1 cpu=1\ngang x w@n1:cpu=1\ngang a timeout=150 age=100 w*1:cpu=1");
   EXPECT_EQ(timeout.run().wake, kNow + seconds(50));
   timeout.now = kNow + seconds(50);
-  EXPECT_TRUE(timeout.run().waiting.at(0).timed_out);
+  Waiting late = timeout.run().waiting.at(0);
+  EXPECT_TRUE(late.timed_out);
+  Waiting before = late;
+  before.timed_out = false;
+  EXPECT_NE(kind_of(late), kind_of(before)) << "it is told at once";
   EXPECT_EQ(World("node n1 cpu=1\ngang x w@n1:cpu=1").run().wake, std::nullopt);
 }
 

@@ -129,6 +129,14 @@ bool State::is_near(int node, int pod_class, bool placed) const {
   return true;
 }
 
+std::optional<Hindrance> State::hindrance(int node, int pod_class) const {
+  for (size_t i = 0; i < levels_.size(); ++i) {
+    if ((active_ & bit(i)) == 0) continue;
+    if (std::optional<Hindrance> found = levels_[i]->hindrance(tables_, node, pod_class)) return found;
+  }
+  return std::nullopt;
+}
+
 int64_t State::preference(int node, int pod_class) const {
   int64_t score = 0;
   for (size_t i = 0; i < levels_.size(); ++i) {

@@ -50,6 +50,10 @@ class State {
   int room_for(int node, int pod_class) const;
   bool tolerates(int node, int pod_class) const;
   bool is_near(int node, int pod_class, bool placed) const;
+  // Why one of the two does not hold, volumes apart.
+  std::optional<Hindrance> hindrance(int node, int pod_class) const;
+  // Whether a pod that matches the term is there now.
+  bool has_any(int term) const { return levels_[0]->has_any(term); }
   int64_t preference(int node, int pod_class) const;
   // The volumes of claims now: what a claim has, -1 nothing; whether a source has something left.
   int source_now(int claim) const { return volumes_.source_at(0, claim); }

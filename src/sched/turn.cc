@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "sched/neighbours.h"
 #include "sched/reasons.h"
 #include "sched/reserve.h"
 
@@ -257,7 +258,9 @@ Refusal Turns::explain(int g) {
   }
   if (pass_.needs_of(g).held == 0 && !fits_empty_cluster(g)) {
     if (std::optional<Refusal> never = never_fits_a_node(pass_, g)) return *never;
-    return {WaitKind::kInfeasible, WaitCode::kTooLarge, too_large_text(pass_, g)};
+    if (!follows_others(pass_, g)) {
+      return {WaitKind::kInfeasible, WaitCode::kTooLarge, too_large_text(pass_, g)};
+    }
   }
   bool in_detail = ++reasons_given_ <= kDetailedReasonsMax;
   return {WaitKind::kWaitFor, WaitCode::kResources, shortage_text(pass_, g, in_detail)};
