@@ -249,6 +249,21 @@ TEST(Gang, AJobMayChooseForItself) {
   EXPECT_FALSE(lowered(off, {.gang_scheduler = "volcano"}).gang);
 }
 
+// As a profile of scheduler-plugins, which it is not, its PodGroup had no field for the queue.
+TEST(Gang, OurSchedulerByNameKeepsTheQueue) {
+  json::object job = manifest(
+      "{tfReplicaSpecs: {Worker: {}}, runPolicy: {schedulingPolicy: {queue: research, priorityClass: high}}}",
+      "{name: t, annotations: {trainyard.dev/gang-scheduler: Trainyard}}");
+  model::JobSpec spec = lowered(job);
+  ASSERT_TRUE(spec.gang);
+  EXPECT_TRUE(spec.gang->gates_pods);
+  EXPECT_EQ(pod_of(spec, 0, 0)["spec"].at("schedulerName").as_string(), "trainyard");
+  json::object group = tfjob().render_gang(spec);
+  EXPECT_EQ(group["apiVersion"].as_string(), "scheduling.volcano.sh/v1beta1");
+  EXPECT_EQ(group["spec"].at("queue").as_string(), "research");
+  EXPECT_EQ(group["spec"].at("priorityClassName").as_string(), "high");
+}
+
 TEST(Gang, WhereTheJobSaysItGoesIsSaidOnItsGroup) {
   for (std::string_view scheduler : {"volcano", "kube-batch", "coscheduler"}) {
     json::object job = manifest(

@@ -8,8 +8,13 @@
 namespace trainyard::dialect::tf {
 namespace {
 
+// Ours reads the groups of all; Volcano's say most: a queue, a class, and that it is let in.
+constexpr std::string_view kOurs = "trainyard";
+
 model::GangScheduler kind_of(std::string_view scheduler) {
-  if (same_but_for_case(scheduler, "volcano")) return model::GangScheduler::kVolcano;
+  if (same_but_for_case(scheduler, "volcano") || same_but_for_case(scheduler, kOurs)) {
+    return model::GangScheduler::kVolcano;
+  }
   if (same_but_for_case(scheduler, "kube-batch")) return model::GangScheduler::kKubeBatch;
   return model::GangScheduler::kCoscheduling;
 }
@@ -43,6 +48,7 @@ std::string gang_scheduler_of(const json::object& job, const Settings& settings)
   if (same_but_for_case(scheduler, "none")) return "";
   // Where gangs are always at hand, those that ask for one get it: the others start as room appears.
   if (same_but_for_case(scheduler, kWhenAsked)) return asks_for_gang(job) ? "volcano" : "";
+  if (same_but_for_case(scheduler, kOurs)) return std::string(kOurs);
   switch (kind_of(scheduler)) {
     case model::GangScheduler::kVolcano:
       return "volcano";
