@@ -13,6 +13,7 @@ struct SchedulerCommands::Raw {
   ServiceFlags flags;
   Target target;
   std::string name;
+  std::string output;
   CreateQueue create;
   CLI::App* queue = nullptr;
 
@@ -77,7 +78,8 @@ void SchedulerCommands::Raw::add_queue(CLI::App& app) {
       "  trainyard queue list\n"
       "  trainyard queue describe default\n"
       "  trainyard queue create research --weight 2 --capacity cpu=64,nvidia.com/gpu=8");
-  add_queue_verb("list", "All queues: their part, what they hold, who waits", "trainyard queue list");
+  CLI::App* list = add_queue_verb("list", "All queues: their part, what they hold, who waits",
+                                  "trainyard queue list\n  trainyard queue list -o json");
   CLI::App* describe = add_queue_verb("describe", "One queue: its gangs, and why those that wait do",
                                       "trainyard queue describe research");
   CLI::App* make =
@@ -90,6 +92,10 @@ void SchedulerCommands::Raw::add_queue(CLI::App& app) {
   CLI::App* remove = add_queue_verb("delete", "Delete a queue", "trainyard queue delete research");
   for (CLI::App* command : {describe, make, close, open, remove}) {
     command->add_option("NAME", name, "The queue's name")->required()->type_name("");
+  }
+  for (CLI::App* command : {list, describe}) {
+    command->add_option("-o,--output", output, "yaml or json: the same, for programs")
+        ->check(CLI::IsMember({"yaml", "json"}));
   }
   make->add_option("--weight", create.weight, "Its part, beside the weights of others")
       ->capture_default_str()
@@ -112,12 +118,15 @@ std::optional<Command> SchedulerCommands::read(std::string_view name) const {
     return command;
   }
   if (name != "queue") return std::nullopt;
-  QueueCommand command{raw_->target, ListQueues{}};
+  ListForm form = raw_->output == "yaml"   ? ListForm::kYaml
+                  : raw_->output == "json" ? ListForm::kJson
+                                           : ListForm::kTable;
+  QueueCommand command{raw_->target, ListQueues{form}};
   const std::string& queue = raw_->name;
   CreateQueue create = raw_->create;
   create.name = queue;
   std::string verb = raw_->queue->get_subcommands().front()->get_name();
-  if (verb == "describe") command.verb = DescribeQueue{queue};
+  if (verb == "describe") command.verb = DescribeQueue{queue, form};
   if (verb == "create") command.verb = std::move(create);
   if (verb == "close") command.verb = CloseQueue{queue, true};
   if (verb == "open") command.verb = CloseQueue{queue, false};

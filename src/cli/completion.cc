@@ -138,6 +138,7 @@ CommandShape queue_shape() {
           {{"--kubeconfig", "leads to the cluster", ""},
            {"--context", "of the kubeconfig", ""},
            {"--data-dir", "of the embedded plane", ""},
+           {"--output", "for programs", "yaml json"},
            {"--weight", "of a new queue", ""},
            {"--capacity", "of a new queue", ""}}};
 }

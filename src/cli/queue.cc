@@ -5,8 +5,10 @@
 #include "base/match.h"
 #include "cli/commands.h"
 #include "cli/complain.h"
+#include "cli/output_table.h"
 #include "cli/queue_view.h"
 #include "kube/access.h"
+#include "kube/yaml.h"
 
 namespace trainyard::cli {
 namespace {
@@ -55,17 +57,31 @@ Result<QueueLine> find_queue(const Cluster& cluster, const std::string& name) {
                fmt::format("there is no queue '{}'; `trainyard queue list` shows them", name)};
 }
 
-int list_queues(const Cluster& cluster, const Console& console) {
+void print_document(const json::value& document, ListForm form, const Console& console) {
+  console.out << (form == ListForm::kYaml ? kube::to_yaml(document) : pretty_json(document));
+}
+
+int list_queues(const Cluster& cluster, const ListQueues& verb, const Console& console) {
   Result<std::vector<QueueLine>> lines = look(cluster);
   if (!lines.ok()) return complain(console, lines.error());
-  console.out << queue_table(*lines);
+  if (verb.form == ListForm::kTable) {
+    console.out << queue_table(*lines);
+    return kFine;
+  }
+  json::array queues;
+  for (const QueueLine& line : *lines) queues.push_back(queue_document(line, false));
+  print_document(json::object{{"queues", std::move(queues)}}, verb.form, console);
   return kFine;
 }
 
 int describe_queue(const Cluster& cluster, const DescribeQueue& verb, const Console& console) {
   Result<QueueLine> line = find_queue(cluster, verb.name);
   if (!line.ok()) return complain(console, line.error());
-  console.out << queue_description(*line, cluster.clock());
+  if (verb.form == ListForm::kTable) {
+    console.out << queue_description(*line, cluster.clock());
+  } else {
+    print_document(queue_document(*line, true), verb.form, console);
+  }
   return kFine;
 }
 
@@ -78,9 +94,25 @@ Result<json::object> amounts_of(const std::vector<std::string>& words, std::stri
       return Error{ErrorKind::kInvalid,
                    fmt::format("{}: '{}' is not NAME=AMOUNT, such as cpu=4", flag, word)};
     }
+    if (amount->is_negative()) {
+      return Error{ErrorKind::kInvalid, fmt::format("{}: '{}' is less than nothing", flag, word)};
+    }
     out[word.substr(0, at)] = word.substr(at + 1);
   }
   return out;
+}
+
+// What is kept for a queue that may not hold it would be nobody's.
+std::optional<Error> guaranteed_too_much(const json::object& guarantee, const json::object& capacity) {
+  kube::Resources most = kube::decode_resources(&capacity);
+  for (const auto& [name, amount] : kube::decode_resources(&guarantee)) {
+    auto found = most.find(name);
+    if (found == most.end() || found->second.is_zero() || amount <= found->second) continue;
+    return Error{ErrorKind::kInvalid,
+                 fmt::format("--guarantee: {}={} is more than the {} that --capacity lets the queue hold",
+                             name, amount.to_string(), found->second.to_string())};
+  }
+  return std::nullopt;
 }
 
 int create_queue(const Cluster& cluster, const CreateQueue& verb, const Console& console) {
@@ -88,6 +120,9 @@ int create_queue(const Cluster& cluster, const CreateQueue& verb, const Console&
   if (!capacity.ok()) return complain(console, capacity.error());
   Result<json::object> guarantee = amounts_of(verb.guarantee, "--guarantee");
   if (!guarantee.ok()) return complain(console, guarantee.error());
+  if (std::optional<Error> too_much = guaranteed_too_much(*guarantee, *capacity)) {
+    return complain(console, *too_much);
+  }
   json::object spec{{"weight", verb.weight}, {"reclaimable", verb.reclaimable}};
   if (verb.priority != 0) spec["priority"] = verb.priority;
   if (!capacity->empty()) spec["capability"] = std::move(capacity).value();
@@ -133,10 +168,11 @@ int delete_queue(const Cluster& cluster, const DeleteQueue& verb, const Console&
   if (!line->is_object) {
     return complain(console, {ErrorKind::kInvalid, fmt::format("the queue '{}' is always there", verb.name)});
   }
-  if (line->running + line->waiting > 0) {
+  const int held = line->running + line->waiting;
+  if (held > 0) {
     return complain(console, {ErrorKind::kConflict,
-                              fmt::format("the queue '{}' holds {} gangs; close it and wait for them first",
-                                          verb.name, line->running + line->waiting)});
+                              fmt::format("the queue '{}' holds {} gang{}; close it and wait for {} first",
+                                          verb.name, held, held == 1 ? "" : "s", held == 1 ? "it" : "them")});
   }
   bool t9k = line->queue.group == kube::kT9kQueues.group;
   Result<Done> gone = client::remove(cluster.client, t9k ? kube::kT9kQueues : kube::kVolcanoQueues,
@@ -150,7 +186,7 @@ int delete_queue(const Cluster& cluster, const DeleteQueue& verb, const Console&
 
 int run_queue_on(const Cluster& cluster, const QueueCommand& command, const Console& console) {
   return std::visit(Match{
-                        [&](const ListQueues&) { return list_queues(cluster, console); },
+                        [&](const ListQueues& verb) { return list_queues(cluster, verb, console); },
                         [&](const DescribeQueue& verb) { return describe_queue(cluster, verb, console); },
                         [&](const CreateQueue& verb) { return create_queue(cluster, verb, console); },
                         [&](const CloseQueue& verb) { return close_queue(cluster, verb, console); },

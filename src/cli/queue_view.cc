@@ -24,6 +24,12 @@ std::string amounts_text(const kube::Resources& amounts) {
   return out.empty() ? "-" : out;
 }
 
+json::object amounts_document(const kube::Resources& amounts) {
+  json::object out;
+  for (const auto& [name, amount] : amounts) out[name] = amount.to_string();
+  return out;
+}
+
 std::string kind_of(const kube::Queue& queue) {
   return queue.group == kube::kT9kQueues.group ? "t9k" : "volcano";
 }
@@ -182,6 +188,35 @@ std::string queue_table(const std::vector<QueueLine>& lines) {
                     amounts_text(line.queue.allocated)});
   }
   return table_of(rows);
+}
+
+json::object queue_document(const QueueLine& line, bool with_gangs) {
+  json::object out{{"name", line.queue.name},
+                   {"kind", kind_of(line.queue)},
+                   {"state", state_of(line)},
+                   {"weight", line.queue.weight},
+                   {"priority", line.queue.priority},
+                   {"reclaimable", line.queue.reclaimable},
+                   {"capacity", amounts_document(line.queue.capability)},
+                   {"guarantee", amounts_document(line.queue.guarantee)},
+                   {"allocated", amounts_document(line.queue.allocated)},
+                   {"running", line.running},
+                   {"waiting", line.waiting}};
+  if (!line.queue.ns.empty()) out["namespace"] = line.queue.ns;
+  if (line.share_percent >= 0)
+    out["share"] = json::object{{"percent", line.share_percent}, {"of", line.share_of}};
+  if (!with_gangs) return out;
+  json::array gangs;
+  for (const GangLine& gang : line.gangs) {
+    json::object one{{"namespace", gang.group.ns},
+                     {"name", gang.group.name},
+                     {"state", gang.state},
+                     {"pods", gang.group.min_member}};
+    if (!gang.reason.empty()) one["reason"] = gang.reason;
+    gangs.push_back(std::move(one));
+  }
+  out["gangs"] = std::move(gangs);
+  return out;
 }
 
 std::string queue_description(const QueueLine& line, Time now) {

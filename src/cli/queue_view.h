@@ -40,5 +40,7 @@ std::vector<QueueLine> queue_lines(const QueueDocuments& documents);
 
 std::string queue_table(const std::vector<QueueLine>& lines);
 std::string queue_description(const QueueLine& line, Time now);
+// The same for programs; `with_gangs`: and each of its gangs.
+json::object queue_document(const QueueLine& line, bool with_gangs);
 
 }  // namespace trainyard::cli

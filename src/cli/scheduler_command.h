@@ -28,10 +28,12 @@ struct SchedulerCommand : ServiceCommand {
 };
 
 struct ListQueues {
+  ListForm form = ListForm::kTable;
   bool operator==(const ListQueues&) const = default;
 };
 struct DescribeQueue {
   std::string name;
+  ListForm form = ListForm::kTable;
   bool operator==(const DescribeQueue&) const = default;
 };
 struct CreateQueue {
