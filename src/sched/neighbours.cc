@@ -11,20 +11,26 @@
 namespace trainyard::sched {
 namespace {
 
-// Needed pods of one class.
+// Needed pods that ask for the same of nodes and of neighbours. They may differ in labels, as a chief does.
 struct Alike {
-  int pod_class = 0;
-  int pods = 0;
+  std::vector<int> classes;  // of each
+
+  int pods() const { return static_cast<int>(classes.size()); }
 };
+
+bool ask_the_same(const PodClass& a, const PodClass& b) {
+  return a.node_rule == b.node_rule && a.ports == b.ports && a.near == b.near && a.apart == b.apart;
+}
 
 std::vector<Alike> alike_in(const Pass& pass, int g) {
   std::vector<Alike> out;
-  std::map<int, size_t> index;  // by first appearance
   for (int m : needed_members(pass.gang(g), pass.needs_of(g))) {
     int pod_class = pass.gang(g).members[static_cast<size_t>(m)].pod_class;
-    auto [at, fresh] = index.try_emplace(pod_class, out.size());
-    if (fresh) out.push_back({pod_class, 0});
-    ++out[at->second].pods;
+    auto same = std::find_if(out.begin(), out.end(), [&](const Alike& one) {
+      return ask_the_same(pass.tables.pod_class(one.classes.front()), pass.tables.pod_class(pod_class));
+    });
+    if (same == out.end()) same = out.insert(same, Alike{});
+    same->classes.push_back(pod_class);
   }
   return out;
 }
@@ -32,26 +38,34 @@ std::vector<Alike> alike_in(const Pass& pass, int g) {
 // How many of them fit without the rest of their gang, and what keeps more from most of the nodes with room.
 struct Tried {
   int fit = 0;
+  int left_over = -1;                 // the class of one that does not fit
   std::vector<Hindrance> hindrances;  // several when none keeps them from more nodes than the others
 };
 
 Tried try_alone(Pass& pass, int g, const Alike& wanted) {
   Tried out;
-  int c = wanted.pod_class;
-  std::vector<int> nodes = nodes_of(pass, g, c);
+  std::vector<int> nodes = nodes_of(pass, g, wanted.classes.front());
   size_t mark = pass.state.mark();
-  for (int n : nodes) {
-    while (out.fit < wanted.pods && pass.state.room_for(n, c) > 0 && pass.state.tolerates(n, c) &&
-           pass.state.is_near(n, c, false)) {
-      pass.state.take(n, c, 1);
-      ++out.fit;
+  std::map<int, size_t> from;  // by class: nodes before this one take no more of it
+  for (int c : wanted.classes) {
+    size_t& at = from[c];
+    while (at < nodes.size() &&
+           !(pass.state.room_for(nodes[at], c) > 0 && pass.state.tolerates(nodes[at], c) &&
+             pass.state.is_near(nodes[at], c, false))) {
+      ++at;
     }
+    if (at == nodes.size()) {
+      out.left_over = c;
+      continue;
+    }
+    pass.state.take(nodes[at], c, 1);
+    ++out.fit;
   }
   std::map<Hindrance, int> counts;
   int most = 0;
   for (int n : nodes) {
-    if (pass.state.room_for(n, c) <= 0) continue;
-    std::optional<Hindrance> found = pass.state.hindrance(n, c);
+    if (out.left_over < 0 || pass.state.room_for(n, out.left_over) <= 0) continue;
+    std::optional<Hindrance> found = pass.state.hindrance(n, out.left_over);
     if (found) most = std::max(most, ++counts[*found]);
   }
   for (const auto& [hindrance, count] : counts) {
@@ -84,16 +98,17 @@ std::string pods_like(const Pass& pass, int pod_class, int term) {
                      selector.empty() ? "" : " ", selector);
 }
 
-std::string say(Pass& pass, int g, const Alike& wanted, int fitting, const Hindrance& why, bool with_holder) {
-  std::string needs = "needs " + pods_text(wanted.pods) + on_nodes(pass, g, wanted.pod_class);
-  std::string fit = fmt::format("{} fit{}", fitting, fitting == 1 ? "s" : "");
+std::string say(Pass& pass, int g, int pods, const Tried& tried, const Hindrance& why, bool with_holder) {
+  int pod_class = tried.left_over;
+  std::string needs = "needs " + pods_text(pods) + on_nodes(pass, g, pod_class);
+  std::string fit = fmt::format("{} fit{}", tried.fit, tried.fit == 1 ? "s" : "");
   if (why.by == Hindrance::By::kPort) {
-    int port = pass.tables.pod_class(wanted.pod_class).ports[static_cast<size_t>(why.which)].port;
+    int port = pass.tables.pod_class(pod_class).ports[static_cast<size_t>(why.which)].port;
     return fmt::format("{} with host port {}, one to a node; {}{}", needs, port, fit,
-                       with_holder ? holder_text(pass, g, wanted.pod_class, port) : "");
+                       with_holder ? holder_text(pass, g, pod_class, port) : "");
   }
   const std::string& key = pass.cluster.pod_terms[static_cast<size_t>(why.which)].topology_key;
-  std::string others = pods_like(pass, wanted.pod_class, why.which);
+  std::string others = pods_like(pass, pod_class, why.which);
   switch (why.by) {
     case Hindrance::By::kPort:
       break;
@@ -115,7 +130,8 @@ std::string say(Pass& pass, int g, const Alike& wanted, int fitting, const Hindr
 bool comes_with_it(const Pass& pass, const std::vector<Alike>& all, const Hindrance& hindrance) {
   bool company = hindrance.by == Hindrance::By::kFar || hindrance.by == Hindrance::By::kNobody;
   return company && std::any_of(all.begin(), all.end(), [&](const Alike& one) {
-           return pass.tables.matches(hindrance.which, one.pod_class);
+           return std::any_of(one.classes.begin(), one.classes.end(),
+                              [&](int c) { return pass.tables.matches(hindrance.which, c); });
          });
 }
 
@@ -124,13 +140,14 @@ bool comes_with_it(const Pass& pass, const std::vector<Alike>& all, const Hindra
 std::string neighbours_text(Pass& pass, int g, bool with_holder) {
   std::vector<Alike> all = alike_in(pass, g);
   for (const Alike& one : all) {
-    if (!pass.tables.looks_around(one.pod_class)) continue;
+    bool looks_around = std::any_of(one.classes.begin(), one.classes.end(),
+                                    [&](int c) { return pass.tables.looks_around(c); });
+    if (!looks_around) continue;
     Tried tried = try_alone(pass, g, one);
-    if (tried.fit >= one.pods) continue;
     std::set<std::string> words;  // the order of terms in the input does not show
     for (const Hindrance& why : tried.hindrances) {
       if (all.size() == 1 || !comes_with_it(pass, all, why))
-        words.insert(say(pass, g, one, tried.fit, why, with_holder));
+        words.insert(say(pass, g, one.pods(), tried, why, with_holder));
     }
     if (!words.empty()) return *words.begin();
   }
@@ -140,7 +157,7 @@ std::string neighbours_text(Pass& pass, int g, bool with_holder) {
 bool follows_others(const Pass& pass, int g) {
   std::vector<Alike> all = alike_in(pass, g);
   return std::any_of(all.begin(), all.end(), [&](const Alike& one) {
-    const std::vector<int>& near = pass.tables.pod_class(one.pod_class).near;
+    const std::vector<int>& near = pass.tables.pod_class(one.classes.front()).near;
     return std::any_of(near.begin(), near.end(), [&](int term) { return pass.state.has_any(term); });
   });
 }
