@@ -18,6 +18,7 @@ WorldInput input_for(const Script& script, const Perturbation& perturbation) {
   WorldInput input;
   input.options.trouble = seconds(10);
   input.options.nodes = 1;
+  input.options.crowded = !script.yard.empty();
   // What a lost answer may excuse must be known to the checkers.
   if (perturbation.blow == Blow::kLostApplied) input.options.faults.add(Fault::kApiLostApplied);
   input.options.fault_percent = 0;
@@ -48,8 +49,9 @@ std::string first_difference(std::string_view expected, std::string_view found) 
 
 std::string to_string(const Finding& finding) {
   if (finding.perturbation.blow == Blow::kNone) return fmt::format("{}: {}", finding.scenario, finding.text);
-  return fmt::format("{}, {} write {}: {}", finding.scenario, to_string(finding.perturbation.blow),
-                     finding.perturbation.write, finding.text);
+  const Perturbation& struck = finding.perturbation;
+  return fmt::format("{}, {} write {} of the {}: {}", finding.scenario, to_string(struck.blow), struck.write,
+                     to_string(struck.who), finding.text);
 }
 
 Exploration explore(const Scenario& scenario) {
@@ -65,11 +67,13 @@ Exploration explore(const Scenario& scenario) {
   ++result.runs;
   for (const Violation& violation : undisturbed.violations()) report({}, to_string(violation));
   if (!result.findings.empty()) return result;
-  result.writes = undisturbed.operator_writes();
+  result.operator_writes = undisturbed.operator_writes();
+  result.scheduler_writes = undisturbed.scheduler_writes();
   const std::string expected = undisturbed.final_state();
-  for (int write = 1; write <= result.writes; ++write) {
-    for (Blow blow : kBlows) {
-      const Perturbation perturbation{blow, write};
+  const auto strike_all = [&](Struck who, int writes) {
+    for (int i = 0; i < writes * static_cast<int>(std::size(kBlows)); ++i) {
+      const Perturbation perturbation{kBlows[static_cast<size_t>(i) % std::size(kBlows)],
+                                      1 + i / static_cast<int>(std::size(kBlows)), who};
       World world(input_for(script, perturbation));
       world.run();
       ++result.runs;
@@ -78,7 +82,9 @@ Exploration explore(const Scenario& scenario) {
       const std::string found = world.final_state();
       if (found != expected) report(perturbation, first_difference(expected, found));
     }
-  }
+  };
+  strike_all(Struck::kOperator, result.operator_writes);
+  strike_all(Struck::kScheduler, result.scheduler_writes);
   return result;
 }
 

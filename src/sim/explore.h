@@ -1,6 +1,7 @@
 // Explore: a small world, exhaustively. The undisturbed run of a scenario says how many
-// writes the operator makes and what is there in the end; then, for every single write,
-// the operator is struck at it in every way there is, and the end must be the same.
+// writes the operator makes, and in a crowded world the scheduler, and what is there in the end;
+// then, for every single write, its process is struck at it in every way there is, and the end must
+// be the same.
 #pragma once
 
 #include <string>
@@ -20,7 +21,8 @@ struct Finding {
 std::string to_string(const Finding& finding);
 
 struct Exploration {
-  int writes = 0;  // of the undisturbed run
+  int operator_writes = 0;  // of the undisturbed run
+  int scheduler_writes = 0;
   int runs = 0;
   std::vector<Finding> findings;
 };

@@ -5,7 +5,9 @@
 //                                                     no more are begun once one has failed
 //   sim_seeds --seed N [--shrink]                     one seed with its story
 //   ... --without FAULT                               that fault is left out; may be repeated
-//   sim_seeds --explore [SCENARIO [BLOW WRITE]]       the small worlds; or the story of one
+//   sim_seeds --explore [SCENARIO [BLOW WRITE [scheduler]]]
+//                                                     the small worlds; or the story of one, struck at
+//                                                     that write of the operator, or of the scheduler
 //
 // Exit status: 0 nothing was broken, 1 something was, 2 it was called wrongly.
 #include <fmt/format.h>
@@ -105,7 +107,8 @@ int run_seeds(const Call& call) {
 
 int tell_story(const Scenario& scenario, const Call& call) {
   Perturbation perturbation;
-  if (call.words.size() == 3) {
+  if (call.words.size() >= 3) {
+    if (call.words.size() == 4 && call.words[3] == "scheduler") perturbation.who = Struck::kScheduler;
     const std::optional<uint64_t> write = number(call.words[2]);
     if (!write) return 2;
     perturbation.write = static_cast<int>(*write);

@@ -22,33 +22,7 @@ int64_t revision_in(std::string_view text) {
   return revision;
 }
 
-// A create has nothing to conflict with, and a delete only when the uid is another.
-bool can_conflict(const kube::Request& request) {
-  return !std::holds_alternative<kube::Create>(request.verb) &&
-         !std::holds_alternative<kube::Delete>(request.verb);
-}
-
 }  // namespace
-
-std::string_view to_string(Blow blow) {
-  switch (blow) {
-    case Blow::kNone:
-      return "nothing";
-    case Blow::kCrashBefore:
-      return "crash before";
-    case Blow::kCrashAfter:
-      return "crash after";
-    case Blow::kConflict:
-      return "conflict instead of";
-    case Blow::kServerError:
-      return "server error instead of";
-    case Blow::kLost:
-      return "lost request of";
-    case Blow::kLostApplied:
-      return "lost answer of";
-  }
-  return "";
-}
 
 Process::Process(int id, Ports ports, const Options& options, std::vector<dialect::Dialect> dialects,
                  std::vector<kube::Resource> around, Perturbation perturbation)
@@ -334,36 +308,9 @@ void Process::deliver(int stream, const store::WatchEvent& event) {
 
 // ---- the API ------------------------------------------------------------------------
 
-std::optional<Error> Process::struck_by_perturbation(bool can_conflict, bool before) {
-  if (perturbation_.blow == Blow::kNone || writes_ != perturbation_.write) return std::nullopt;
-  switch (perturbation_.blow) {
-    case Blow::kNone:
-      return std::nullopt;
-    case Blow::kCrashBefore:
-      if (before) throw Died{};
-      return std::nullopt;
-    case Blow::kCrashAfter:
-      if (!before) throw Died{};
-      return std::nullopt;
-    case Blow::kConflict:
-      if (before && can_conflict) return Error{ErrorKind::kConflict, "simulated: conflict"};
-      return std::nullopt;
-    case Blow::kServerError:
-      if (before) return Error{ErrorKind::kUnavailable, "simulated: server error"};
-      return std::nullopt;
-    case Blow::kLost:
-      if (before) return Error{ErrorKind::kUnknown, "simulated: no answer"};
-      return std::nullopt;
-    case Blow::kLostApplied:
-      if (!before) return Error{ErrorKind::kUnknown, "simulated: no answer"};
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 std::optional<Error> Process::fault_before(const kube::Request& request, bool write) {
   if (write) {
-    if (auto error = struck_by_perturbation(can_conflict(request), true)) return error;
+    if (auto error = strike_before(blow_now(), request)) return error;
   }
   if (!trouble_) return std::nullopt;
   if (strikes(Fault::kPause, process_rng_) && process_rng_.chance(10)) {
@@ -384,7 +331,7 @@ std::optional<Error> Process::fault_before(const kube::Request& request, bool wr
 
 std::optional<Error> Process::fault_after(bool write) {
   if (!write) return std::nullopt;
-  if (auto error = struck_by_perturbation(false, false)) return error;
+  if (auto error = strike_after(blow_now())) return error;
   if (!trouble_) return std::nullopt;
   if (strikes(Fault::kCrash, process_rng_) && process_rng_.chance(50)) throw Died{};
   if (strikes(Fault::kApiLostApplied, api_rng_)) return Error{ErrorKind::kUnknown, "simulated: timeout"};

@@ -20,6 +20,7 @@
 #include "sim/checkers.h"
 #include "sim/cluster.h"
 #include "sim/options.h"
+#include "sim/perturbation.h"
 #include "sim/trace.h"
 
 namespace trainyard::sim {
@@ -28,17 +29,6 @@ namespace trainyard::sim {
 // come true before the world is at rest, and rivals cost a lease write every two seconds.
 inline constexpr Duration kWrongBy{3'600'000};
 inline constexpr Duration kWrongByRivals{90'000};
-
-// One thing done to the operator on purpose, in an otherwise healthy world.
-enum class Blow { kNone, kCrashBefore, kCrashAfter, kConflict, kServerError, kLost, kLostApplied };
-std::string_view to_string(Blow blow);
-
-struct Perturbation {
-  Blow blow = Blow::kNone;
-  int write = 0;  // at which write of an operator, counted from 1
-
-  bool operator==(const Perturbation&) const = default;
-};
 
 class Process final : public client::Client {
  public:
@@ -71,7 +61,6 @@ class Process final : public client::Client {
   std::optional<Time> next_wake() const;
 
  private:
-  struct Died {};
   struct Line {
     bool open = false;
     bool poll_planned = false;
@@ -102,7 +91,9 @@ class Process final : public client::Client {
   void maybe_trouble();
   std::optional<Error> fault_before(const kube::Request& request, bool write);
   std::optional<Error> fault_after(bool write);
-  std::optional<Error> struck_by_perturbation(bool can_conflict, bool before);
+  Blow blow_now() const {
+    return perturbation_.hits(Struck::kOperator, writes_) ? perturbation_.blow : Blow::kNone;
+  }
 
   // Fixed.
   const int id_;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr Author kRealScheduler{Hand::kScheduler, -1};
 constexpr int kStepsPerPump = 64;
+// Long enough for what a script does to happen meanwhile.
+constexpr Duration kAwayWhenStruck{10'000};
 
 control::SchedulerOptions scheduler_options(const Options& options) {
   control::SchedulerOptions out;
@@ -22,8 +24,11 @@ control::SchedulerOptions scheduler_options(const Options& options) {
 
 }  // namespace
 
-SchedulerProcess::SchedulerProcess(Ports ports, const Options& options)
-    : ports_(ports), options_(options), rng_(stream(options.seed, Stream::kScheduler)) {}
+SchedulerProcess::SchedulerProcess(Ports ports, const Options& options, const Perturbation& perturbation)
+    : ports_(ports),
+      options_(options),
+      perturbation_(perturbation),
+      rng_(stream(options.seed, Stream::kScheduler)) {}
 
 bool SchedulerProcess::strikes(Fault fault) {
   return trouble_ && options_.faults.has(fault) && rng_.chance(options_.fault_percent);
@@ -141,12 +146,14 @@ void SchedulerProcess::die() {
   scheduler_.reset();
   pump_at_.reset();
   ports_.trace.say(ports_.cluster.now(), "scheduler", "crashes at a write");
-  const Duration down{rng_.between(100, 10'000)};
+  const bool on_purpose = perturbation_.blow != Blow::kNone;
+  const Duration down = on_purpose ? kAwayWhenStruck : Duration{rng_.between(100, 10'000)};
   ports_.checks.scheduler_away_until(ports_.cluster.now() + down);
   ports_.cluster.agenda().in(down, [this] { boot(); });
 }
 
-std::optional<Error> SchedulerProcess::trouble_before() {
+std::optional<Error> SchedulerProcess::trouble_before(const kube::Request& request) {
+  if (auto error = strike_before(blow_now(), request)) return error;
   if (strikes(Fault::kCrash)) throw Died{};
   if (strikes(Fault::kApiTooMany)) return Error{ErrorKind::kUnavailable, "simulated: 429"};
   if (strikes(Fault::kApiServerError)) return Error{ErrorKind::kUnavailable, "simulated: 500"};
@@ -156,6 +163,7 @@ std::optional<Error> SchedulerProcess::trouble_before() {
 }
 
 std::optional<Error> SchedulerProcess::trouble_after() {
+  if (auto error = strike_after(blow_now())) return error;
   if (strikes(Fault::kCrash)) throw Died{};
   if (strikes(Fault::kApiLostApplied)) return Error{ErrorKind::kUnknown, "simulated: timeout"};
   return std::nullopt;
@@ -165,7 +173,8 @@ Result<client::Reply> SchedulerProcess::send(kube::Request request) {
   const bool write = client::is_write(request);
   const bool event = request.resource == kube::kEvents;
   if (write && !event) {
-    if (std::optional<Error> error = trouble_before()) {
+    ++writes_;
+    if (std::optional<Error> error = trouble_before(request)) {
       clean_ = false;
       return *error;
     }

@@ -16,6 +16,7 @@
 #include "sim/cluster.h"
 #include "sim/gang_checks.h"
 #include "sim/options.h"
+#include "sim/perturbation.h"
 #include "sim/trace.h"
 
 namespace trainyard::sim {
@@ -27,7 +28,7 @@ class SchedulerProcess final : public client::Client {
     GangChecks& checks;
     Trace& trace;
   };
-  SchedulerProcess(Ports ports, const Options& options);
+  SchedulerProcess(Ports ports, const Options& options, const Perturbation& perturbation);
   SchedulerProcess(const SchedulerProcess&) = delete;
   SchedulerProcess& operator=(const SchedulerProcess&) = delete;
 
@@ -40,10 +41,10 @@ class SchedulerProcess final : public client::Client {
 
   int64_t evicted() const { return evicted_; }
   int deaths() const { return deaths_; }
+  // Of whatever is not an event.
+  int writes() const { return writes_; }
 
  private:
-  struct Died {};
-
   bool strikes(Fault fault);
   void plan_pump(Time at);
   void pump();
@@ -51,12 +52,16 @@ class SchedulerProcess final : public client::Client {
   void carry();
   void deliver(int stream, int64_t& version);
   void die();
-  std::optional<Error> trouble_before();
+  std::optional<Error> trouble_before(const kube::Request& request);
   std::optional<Error> trouble_after();
+  Blow blow_now() const {
+    return perturbation_.hits(Struck::kScheduler, writes_) ? perturbation_.blow : Blow::kNone;
+  }
 
   // Fixed.
   Ports ports_;
   const Options& options_;
+  const Perturbation perturbation_;
   // State.
   Rng rng_;
   std::unique_ptr<control::Scheduler> scheduler_;
@@ -67,6 +72,7 @@ class SchedulerProcess final : public client::Client {
   bool trouble_ = true;
   int64_t evicted_ = 0;
   int deaths_ = 0;
+  int writes_ = 0;
 };
 
 }  // namespace trainyard::sim

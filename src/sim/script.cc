@@ -8,11 +8,21 @@ namespace trainyard::sim {
 
 namespace {
 
+constexpr std::string_view kYardLine = "yard ";
+
 std::string_view take_until(std::string_view& text, char end) {
   const size_t at = std::min(text.find(end), text.size());
   const std::string_view taken = text.substr(0, at);
   text.remove_prefix(std::min(at + 1, text.size()));
   return taken;
+}
+
+int64_t script_number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  CHECK(error == std::errc{});
+  CHECK(end == text.data() + text.size());
+  return value;
 }
 
 }  // namespace
@@ -23,18 +33,20 @@ Script parse_script(std::string_view text) {
   while (!text.empty()) {
     std::string_view line = take_until(text, '\n');
     if (line.empty()) continue;
+    if (line.starts_with(kYardLine)) {
+      line.remove_prefix(kYardLine.size());
+      while (!line.empty()) script.yard.push_back(static_cast<int>(script_number(take_until(line, ' '))));
+      continue;
+    }
     if (first) {
       script.job = parse_blueprint(line);
       first = false;
       continue;
     }
     const std::string_view when = take_until(line, ' ');
-    int64_t seconds_in = 0;
-    const auto [end, error] = std::from_chars(when.data(), when.data() + when.size(), seconds_in);
-    CHECK(error == std::errc{});
     const std::string_view deed = take_until(line, ' ');
     CHECK(!deed.empty());
-    script.lines.push_back({seconds(seconds_in), std::string(deed), std::string(line)});
+    script.lines.push_back({seconds(script_number(when)), std::string(deed), std::string(line)});
   }
   CHECK(!first);
   return script;
@@ -95,6 +107,14 @@ const std::vector<Scenario>& scenarios() {
       {"volcano-keys",
        "volcano train worker=2 keys policies=PodFailed:RestartJob backoff=3\n20 exit worker-0 1\n"},
       {"volcano-terminate", "volcano train worker=2 ttl=20\n20 command TerminateJob\n"},
+      // The room for the rest of a gang goes while the scheduler is away, in the middle of binding it.
+      {"gang-in-part", "yard 1 1\ntfjob train worker=2 gang cpu=1\n5 cordon node-1\n"},
+      {"t9k-gang-in-part", "yard 1 1 1\nt9k train ps=1 worker=2 gang cpu=1\n5 cordon node-2\n"},
+      {"volcano-gang-in-part", "yard 1 1\nvolcano train ps=1 worker=1 cpu=1\n5 cordon node-1\n"},
+      // One gang is made to leave for another, and the scheduler is struck between two evictions.
+      {"gang-makes-room",
+       "yard 1 1\ntfjob train worker=2 gang cpu=1\n"
+       "20 also tfjob urgent worker=2 gang cpu=1 priority=high\n60 exit urgent-worker-0 0\n"},
   };
   return all;
 }

@@ -5,9 +5,12 @@
 //   20 exit worker-0 137
 //   60 exit worker-0 0
 //
+// A first line "yard 2 1" makes it a crowded world, with nodes of two cpus and of one.
+//
 // Deeds: exit POD CODE, evict POD, lose-node POD, delete-pod POD, delete-service SERVICE,
-// apply BLUEPRINT, delete, create, command ACTION. Pods and services are named by the
-// end of their names.
+// apply BLUEPRINT, delete, orphan, create, command ACTION, quota PODS, no-quota; also BLUEPRINT,
+// which makes one more job of the same kind; cordon NODE (node-0, node-1, ...), in a yard. Pods and
+// services are named by the end of their names.
 #pragma once
 
 #include <string>
@@ -28,6 +31,7 @@ struct ScriptLine {
 };
 
 struct Script {
+  std::vector<int> yard;  // cpus by node; none: there is room for everybody
   Blueprint job;
   std::vector<ScriptLine> lines;
 };

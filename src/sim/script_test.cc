@@ -17,6 +17,13 @@ TEST(Script, IsReadLineByLine) {
   EXPECT_EQ(script.lines, expected);
 }
 
+TEST(Script, MayBeginWithAYard) {
+  const Script script = parse_script("yard 2 10\nvolcano train worker=2\n5 cordon node-1\n");
+  EXPECT_EQ(script.yard, (std::vector<int>{2, 10}));
+  EXPECT_EQ(to_string(script.job), "volcano train worker=2");
+  EXPECT_EQ(script.lines, (std::vector<ScriptLine>{{seconds(5), "cordon", "node-1"}}));
+}
+
 TEST(Script, ScenariosCoverEveryDialectAndHaveNamesOfTheirOwn) {
   std::set<std::string_view> names;
   std::set<Kind> kinds;

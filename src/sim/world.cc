@@ -67,8 +67,9 @@ World::Crowd::Crowd(World& world)
              world.input_.options.reserves_room()),
       yard({world.cluster_, world.trace_,
             [&world](const std::string& node) { world.kubelet_.empty_node(node); }},
-           world.input_.options),
-      scheduler({world.cluster_, checks, world.trace_}, world.input_.options) {
+           world.input_.options,
+           world.input_.script != nullptr ? world.input_.script->yard : std::vector<int>{}),
+      scheduler({world.cluster_, checks, world.trace_}, world.input_.options, world.input_.perturbation) {
   world.kubelet_.tell_nodes({[this](const std::string& node) { yard.node_lost(node); },
                              [this](const std::string& node) { yard.node_back(node); }});
 }
@@ -191,6 +192,11 @@ void World::play(const ScriptLine& line) {
     quota_.open();
   } else if (line.deed == "create") {
     users_.create(job);
+  } else if (line.deed == "also") {
+    users_.create(parse_blueprint(line.argument));
+  } else if (line.deed == "cordon") {
+    CHECK(crowd_ != nullptr);
+    crowd_->yard.cordon(line.argument, true);
   } else {
     CHECK(line.deed == "command");
     users_.command(job, line.argument);
@@ -290,7 +296,8 @@ void forget_what_differs(json::value& value) {
       "startTime",     "completionTime",  "lastTransitionTime", "lastUpdateTime",
       "startedAt",     "finishedAt",      "lastReconcileTime",  "generation",
       "managedFields", "startTime",       "runningDuration",    "command",
-      "count",         "id_rsa",          "id_rsa.pub",         "authorized_keys"};
+      "count",         "id_rsa",          "id_rsa.pub",         "authorized_keys",
+      "transitionID",  "nodeName"};
   if (value.is_array()) {
     for (json::value& one : value.get_array()) forget_what_differs(one);
     return;

@@ -47,6 +47,7 @@ class World {
   const std::vector<Violation>& violations() const { return checkers_.violations(); }
   int64_t revision() const { return cluster_.store().revision(); }
   int operator_writes() const;
+  int scheduler_writes() const { return crowd_ ? crowd_->scheduler.writes() : 0; }
   int64_t pods_evicted() const { return crowd_ ? crowd_->scheduler.evicted() : 0; }
   int scheduler_deaths() const { return crowd_ ? crowd_->scheduler.deaths() : 0; }
   std::vector<std::string> take_trace() { return trace_.take(); }

@@ -20,9 +20,13 @@ json::object with_name(const kube::Resource& resource, std::string_view name) {
 
 }  // namespace
 
-Yard::Yard(Ports ports, const Options& options)
-    : ports_(std::move(ports)), options_(options), rng_(stream(options.seed, Stream::kYard)) {
-  for (int i = 0; i < options.nodes; ++i) cpus_.push_back(static_cast<int>(rng_.between(2, 5)));
+Yard::Yard(Ports ports, const Options& options, std::vector<int> cpus)
+    : ports_(std::move(ports)),
+      options_(options),
+      scripted_(!cpus.empty()),
+      rng_(stream(options.seed, Stream::kYard)),
+      cpus_(std::move(cpus)) {
+  for (int i = 0; !scripted_ && i < options.nodes; ++i) cpus_.push_back(static_cast<int>(rng_.between(2, 5)));
 }
 
 std::string Yard::any_node() { return fmt::format("node-{}", rng_.below(cpus_.size())); }
@@ -47,7 +51,7 @@ void Yard::make_queues() {
 void Yard::start() {
   for (size_t i = 0; i < cpus_.size(); ++i) make_node(fmt::format("node-{}", i), cpus_[i]);
   make_queues();
-  ports_.cluster.agenda().in(seconds(5), [this] { trouble(); });
+  if (!scripted_) ports_.cluster.agenda().in(seconds(5), [this] { trouble(); });
 }
 
 void Yard::trouble() {
@@ -70,6 +74,7 @@ void Yard::trouble() {
 
 void Yard::settle() {
   trouble_ = false;
+  if (scripted_) return;
   for (std::string_view queue : kQueues) set_queue(std::string(queue), "Open");
   for (size_t i = 0; i < cpus_.size(); ++i) {
     const std::string node = fmt::format("node-{}", i);

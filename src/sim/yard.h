@@ -22,7 +22,8 @@ class Yard {
     // Asks every pod on the node to go elsewhere.
     std::function<void(const std::string& node)> empty_node;
   };
-  Yard(Ports ports, const Options& options);
+  // `cpus`: of the nodes of a scripted yard, where nothing happens by chance; none: they are drawn.
+  Yard(Ports ports, const Options& options, std::vector<int> cpus);
   Yard(const Yard&) = delete;
   Yard& operator=(const Yard&) = delete;
 
@@ -34,12 +35,12 @@ class Yard {
   // The kubelet's word: from now on there is no such node; or there is again.
   void node_lost(const std::string& node);
   void node_back(const std::string& node);
+  void cordon(const std::string& node, bool on);
 
  private:
   void make_node(const std::string& name, int cpus);
   void make_queues();
   void trouble();
-  void cordon(const std::string& node, bool on);
   void set_queue(const std::string& queue, std::string_view state);
   std::string any_node();
   void say(std::string_view what) { ports_.trace.say(ports_.cluster.now(), "yard", what); }
@@ -47,6 +48,7 @@ class Yard {
   // Fixed.
   Ports ports_;
   const Options& options_;
+  const bool scripted_;
   // State.
   Rng rng_;
   std::vector<int> cpus_;  // by node
