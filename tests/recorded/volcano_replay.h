@@ -9,7 +9,7 @@
 
 namespace trainyard::recorded {
 
-// Empty for a recording without a Job.
+// REQUIRES: has_volcano_job(recording).
 std::vector<Difference> replay_volcano(const Recording& recording);
 
 bool has_volcano_job(const Recording& recording);
