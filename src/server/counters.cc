@@ -27,6 +27,8 @@ std::string Counters::text() const {
   gauge("trainyard_open_streams", "Watches and logs that are being followed.", open_streams.load());
   gauge("trainyard_open_tunnels", "Open exec, attach and port-forward sessions.", open_tunnels.load());
   gauge("trainyard_requests_in_flight", "Requests being answered, streams not counted.", in_flight.load());
+  out += fmt::format("# HELP {0} Tries to take a connection that failed.\n# TYPE {0} counter\n{0} {1}\n",
+                     "trainyard_failed_accepts_total", failed_accepts.load());
   return out;
 }
 

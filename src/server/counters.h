@@ -19,6 +19,7 @@ class Counters {
   std::atomic<int64_t> open_streams{0};  // watches and followed logs
   std::atomic<int64_t> open_tunnels{0};
   std::atomic<int64_t> in_flight{0};
+  std::atomic<int64_t> failed_accepts{0};  // for want of files, mostly
 
   // In the text format of Prometheus.
   std::string text() const;

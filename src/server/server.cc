@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -21,6 +22,8 @@ namespace {
 
 namespace net = boost::asio;
 using tcp = net::ip::tcp;
+
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
 // Throws what Boost throws; the caller turns it into an Error.
 void set_up(net::ssl::context& tls, const TlsFiles& files) {
@@ -77,6 +80,7 @@ class TlsServer final : public Server {
       : options_(std::move(options)),
         workers_(static_cast<size_t>(options_.threads)),
         acceptor_(workers_.front().io().get_executor()),
+        pause_(workers_.front().io()),
         handler_(handler_options(options_, slow_.io()), hub, registry, pods),
         crds_(hub, registry, options_.clock,
               [this](std::function<void()> step) { net::post(slow_.io(), std::move(step)); }) {
@@ -118,6 +122,7 @@ class TlsServer final : public Server {
       net::post(acceptor_.get_executor(), [this] {
         boost::system::error_code ignored;
         acceptor_.close(ignored);
+        pause_.cancel();
       });
       {
         std::lock_guard lock(mutex_);
@@ -134,8 +139,18 @@ class TlsServer final : public Server {
     Worker& next = workers_[accepted_++ % workers_.size()];
     acceptor_.async_accept(next.io().get_executor(), [this](boost::system::error_code error, Socket socket) {
       if (!acceptor_.is_open()) return;
-      if (!error) take(std::move(socket));
+      if (error) return accept_later();
+      take(std::move(socket));
       accept();
+    });
+  }
+
+  // Who waits to be taken while there are no files for it would be offered again at once, for ever.
+  void accept_later() {
+    handler_.counters().failed_accepts += 1;
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this](boost::system::error_code) {
+      if (acceptor_.is_open()) accept();
     });
   }
 
@@ -164,6 +179,7 @@ class TlsServer final : public Server {
   Worker slow_;
   std::deque<Worker> workers_;
   net::basic_socket_acceptor<tcp, Io> acceptor_;
+  net::steady_timer pause_;  // of the acceptor's thread
   Handler handler_;
   CrdKeeper crds_;
   uint16_t port_ = 0;

@@ -1,6 +1,10 @@
 #include "server/server.h"
 
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -156,6 +160,44 @@ TEST(ServerLimitsTest, AHeaderThatTricklesInIsCutOff) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_LT(sent, 1'000);
+}
+
+// A connection that nobody can take is not tried again and again without a breath.
+TEST(ServerLimitsTest, WithoutFilesForConnectionsItWaits) {
+  constexpr int kCalls = 200;
+  TestPlane plane;
+  auto client = plane.client();
+  auto failures = [&] {
+    std::string text = client->call("GET", "/metrics").body;
+    constexpr std::string_view kName = "\ntrainyard_failed_accepts_total ";
+    size_t at = text.find(kName);
+    return at == std::string::npos ? -1 : std::stol(text.substr(at + kName.size()));
+  };
+  ASSERT_EQ(failures(), 0);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  int caller = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(caller, 0);
+  int spare = ::dup(caller);  // the lowest that is free
+  ::close(spare);
+  rlimit few = before;
+  few.rlim_cur = static_cast<rlim_t>(spare);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(plane.server->port());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  bool is_connected = ::connect(caller, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  int64_t first = 0;
+  for (int i = 0; i < 1000 && first == 0; ++i) first = failures();
+  for (int i = 0; i < kCalls; ++i) (void)client->call("GET", "/version");
+  int64_t last = failures();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  ::close(caller);
+  EXPECT_TRUE(is_connected);
+  EXPECT_GE(first, 1);
+  EXPECT_LT(last - first, kCalls / 2);
+  EXPECT_EQ(plane.call("GET", "/version").status, 200);
 }
 
 TEST(ServerLimitsTest, ConnectionsAreCounted) {
