@@ -106,7 +106,9 @@ void make_sound(World& world) {
   for (Gang& gang : world.gangs) {
     kept.push_back(gang);
     Reference reference(world.cluster, kept);
-    if (!reference.wrong(reference.there(), true).empty()) kept.pop_back();
+    // Also in one domain, where it must be in one.
+    if (!reference.wrong(reference.there(), true).empty() || !reference.sound_at_once(gang, {}))
+      kept.pop_back();
   }
   world.gangs = std::move(kept);
 }
