@@ -137,7 +137,8 @@ class TensorBoard(T9kCase):
         self.assertEqual(board["spec"]["image"], image)
         if not self.world.own_plane:
             # Its address is one of the cluster's network.
-            self.logs(f"{name}-tensorboard", r"serving \['\S+/tensorflow-tensorboard-pvc/log'\]")
+            serves = "/tensorflow-tensorboard-pvc/log'] at "
+            self.until("it serves", lambda: serves in self.sh(f"kubectl logs {name}-tensorboard"))
             return
         url = self.until("an address", lambda: self.get("tensorboard", name)["status"].get("url"))
         with urllib.request.urlopen(url, timeout=60) as answer:
