@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/match.h"
 
@@ -106,6 +107,23 @@ std::string condition_of(const Rule& rule) {
   return text;
 }
 
+// What the rules so far answer whatever the exit code: the first rule that matches is taken.
+class Answered {
+ public:
+  bool covers(const Rule& rule) const {
+    return std::all_of(rule.on.begin(), rule.on.end(), [this](Trigger trigger) {
+      return trigger != Trigger::kPending &&
+             (triggers_.contains(trigger) || triggers_.contains(Trigger::kAny));
+    });
+  }
+  void add(const Rule& rule) {
+    if (rule.exits.empty()) triggers_.insert(rule.on.begin(), rule.on.end());
+  }
+
+ private:
+  std::set<Trigger> triggers_;
+};
+
 // Whether the rules leave no failure unanswered as long as there are restarts left.
 bool answer_every_failure(const Role& role) {
   for (const Rule& rule : role.rules) {
@@ -192,6 +210,16 @@ std::string dependencies_of(const JobSpec& spec, const Role& role) {
                      names.size() > 1 && !role.depends_on.any ? "are" : "is");
 }
 
+// Of a role that is to run always: all but those whose success is the job's.
+std::string who_starts_again(const JobSpec& spec, const Role& role) {
+  auto is_role = [&](int index) { return &spec.roles.at(static_cast<size_t>(index)) == &role; };
+  const auto* whole = std::get_if<model::WholeRole>(&spec.success);
+  if (whole != nullptr && is_role(whole->role)) return "";
+  const auto* main = std::get_if<model::MainReplica>(&spec.success);
+  if (main == nullptr || !is_role(main->id.role)) return "it";
+  return role.replicas == 1 ? "" : "another than " + replica_label(spec, main->id);
+}
+
 std::string_view scheduler_title(model::GangScheduler scheduler) {
   switch (scheduler) {
     case model::GangScheduler::kVolcano:
@@ -231,11 +259,22 @@ std::string replica_label(const JobSpec& spec, model::ReplicaId id) {
 std::vector<std::string> replica_rules(const JobSpec& spec, const Role& role) {
   std::vector<std::string> lines;
   if (role.restarts_in_place) lines.push_back("its container is restarted in place by the node, and counted");
-  if (role.runs_forever) lines.push_back("it ends well: the replica starts again, for it is to run always");
-  for (const Rule& rule : role.rules) lines.push_back(condition_of(rule) + ": " + in_words(rule.action));
-  if (answer_every_failure(role)) return lines;
-  bool first = lines.empty();
   const auto* main = std::get_if<model::MainReplica>(&spec.success);
+  if (role.runs_forever) {
+    std::string who = who_starts_again(spec, role);
+    if (!who.empty()) lines.push_back(who + " ends well: the replica starts again, for it is to run always");
+  }
+  Answered answered;
+  for (const Rule& rule : role.rules) {
+    const bool never = answered.covers(rule);
+    answered.add(rule);
+    // Of exit codes only people speak: they are told. What a task's rule answers is not asked of the job's.
+    if (never && rule.exits.empty()) continue;
+    lines.push_back(fmt::format("{}: {}{}", condition_of(rule), in_words(rule.action),
+                                never ? " (never: a rule above answers it first)" : ""));
+  }
+  if (answer_every_failure(role)) return lines;
+  bool first = role.rules.empty();
   if (role.otherwise_main && main != nullptr) {
     lines.push_back(fmt::format("{} of {}: {}", first ? "a failure" : "any other failure",
                                 replica_label(spec, main->id), in_words(*role.otherwise_main)));

@@ -60,6 +60,23 @@ TEST(ReplicaRules, ARuleForEveryFailureLeavesNoOther) {
   EXPECT_THAT(replica_rules(spec, spec.roles[0]), ElementsAre("it fails: its whole role starts again"));
 }
 
+TEST(ReplicaRules, WhatARuleAboveAnswersIsNotSaidAgain) {
+  Action again{ActionKind::kRestart, Scope::kPod};
+  model::JobSpec spec = job(worker(
+      {Rule{.on = {Trigger::kFailed}, .exits = {{3, 3}}, .action = {ActionKind::kAbort}},
+       Rule{.on = {Trigger::kFailed, Trigger::kDisrupted}, .action = {ActionKind::kRestart, Scope::kJob}},
+       Rule{.on = {Trigger::kFailed}, .exits = {{4, 4}}, .action = {ActionKind::kAbort}},
+       Rule{.on = {Trigger::kDisrupted}, .action = again},
+       Rule{.on = {Trigger::kDisrupted, Trigger::kDeleted}, .action = again}},
+      ActionKind::kFail));
+  EXPECT_THAT(
+      replica_rules(spec, spec.roles[0]),
+      ElementsAre("exit code 3: the job stops and may be resumed",
+                  "it fails or is evicted or lost: the whole job starts again",
+                  "exit code 4: the job stops and may be resumed (never: a rule above answers it first)",
+                  "it is evicted or lost or is deleted by somebody: the replica starts again"));
+}
+
 TEST(ReplicaRules, TheMainReplicaMayBeTreatedApart) {
   model::JobSpec spec = job(worker({}, ActionKind::kNone));
   spec.roles[0].otherwise_main = Action{ActionKind::kFail};
@@ -67,6 +84,24 @@ TEST(ReplicaRules, TheMainReplicaMayBeTreatedApart) {
   EXPECT_THAT(replica_rules(spec, spec.roles[0]),
               ElementsAre("a failure of worker-0: the job fails",
                           "a failure of the others: the job goes on without it"));
+}
+
+TEST(ReplicaRules, OfThoseThatRunAlwaysSomeEndTheJob) {
+  model::Role role = worker({}, ActionKind::kFail);
+  role.runs_forever = true;
+  model::JobSpec spec = job(role);
+  EXPECT_THAT(replica_rules(spec, spec.roles[0]), ElementsAre("it fails: the job fails"));
+  spec.success = model::NoSuccess{};
+  EXPECT_THAT(replica_rules(spec, spec.roles[0]),
+              ElementsAre("it ends well: the replica starts again, for it is to run always",
+                          "it fails: the job fails"));
+  spec.success = model::MainReplica{{0, 0}};
+  EXPECT_THAT(
+      replica_rules(spec, spec.roles[0]),
+      ElementsAre("another than worker-0 ends well: the replica starts again, for it is to run always",
+                  "it fails: the job fails"));
+  spec.roles[0].replicas = 1;
+  EXPECT_THAT(replica_rules(spec, spec.roles[0]), ElementsAre("it fails: the job fails"));
 }
 
 TEST(JobRules, SayHowOftenAndHowLong) {

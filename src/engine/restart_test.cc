@@ -130,5 +130,16 @@ TEST(Restart, TheMainReplicasSuccessIsTheJobsEvenIfItsRoleRunsForever) {
   EXPECT_EQ(yard.seen.state.result, ResultKind::kSucceeded);
 }
 
+TEST(Restart, TheSuccessOfAWholeRoleIsTheJobsEvenIfItRunsForever) {
+  JobSpec spec = job({role("worker", 2, Policy::kExitCode)});
+  spec.success = WholeRole{0};
+  spec.roles[0].runs_forever = true;
+  Yard yard(spec);
+  yard.settle().run_all().end("worker-1", 0);
+  EXPECT_EQ(yard.show(), "Running | worker-0 Running, worker-1 Succeeded");
+  yard.end("worker-0", 0);
+  EXPECT_EQ(yard.seen.state.result, ResultKind::kSucceeded);
+}
+
 }  // namespace
 }  // namespace trainyard::engine::testing

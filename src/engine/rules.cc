@@ -39,6 +39,11 @@ bool is_main(const model::JobSpec& spec, model::ReplicaId id) {
   return main != nullptr && main->id == id;
 }
 
+bool decides_success(const model::JobSpec& spec, model::ReplicaId id) {
+  const auto* whole = std::get_if<model::WholeRole>(&spec.success);
+  return is_main(spec, id) || (whole != nullptr && whole->role == id.role);
+}
+
 model::Action fallback(const model::JobSpec& spec, model::ReplicaId id) {
   const model::Role& role = spec.roles[id.role];
   return role.otherwise_main && is_main(spec, id) ? *role.otherwise_main : role.otherwise;

@@ -19,6 +19,8 @@ struct Happening {
 const model::Rule* matching_rule(const model::JobSpec& spec, const Happening& happening);
 // Whether this is the one replica whose success is the job's.
 bool is_main(const model::JobSpec& spec, model::ReplicaId id);
+// Whether it is that one, or one of the role whose success together is.
+bool decides_success(const model::JobSpec& spec, model::ReplicaId id);
 // What is done about a failure that no rule answers.
 model::Action fallback(const model::JobSpec& spec, model::ReplicaId id);
 

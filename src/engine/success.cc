@@ -18,7 +18,7 @@ void record_successes(Pass& pass) {
     // Programs exit with 0 when they are told to stop: that is no success.
     if (pod.deleted_first) continue;
     // A replica that runs for ever starts again instead, unless its success is the job's.
-    if (pass.spec.roles[pod.id.role].runs_forever && !is_main(pass.spec, pod.id)) continue;
+    if (pass.spec.roles[pod.id.role].runs_forever && !decides_success(pass.spec, pod.id)) continue;
     if (pass.state.outcome_of(pod.id)) continue;
     model::ReplicaRecord& record = pass.state.record(pod.id);
     record.outcome = Outcome::kSucceeded;

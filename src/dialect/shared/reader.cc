@@ -33,6 +33,8 @@ const json::object kNothing;
 
 std::string shown(const json::value& value) {
   constexpr size_t kShownMax = 80;
+  // As people write it: 2.11, where json says 2.11E0.
+  if (value.is_double()) return fmt::format("{}", value.get_double());
   std::string text = json::serialize(value);
   if (text.size() <= kShownMax) return text;
   size_t cut = kShownMax;

@@ -29,8 +29,8 @@ TEST(Reader, WritesDownEveryProblemWithItsPath) {
   std::vector<std::string> said;
   for (const Problem& problem : problems) said.push_back(to_string(problem));
   EXPECT_THAT(said, ElementsAre("a.n: Invalid value: -1: must be greater than or equal to 0",
-                                "a.half: Invalid value: 1.5E0: must be a whole number",
-                                "a.big: Invalid value: 1E30: must be a whole number",
+                                "a.half: Invalid value: 1.5: must be a whole number",
+                                "a.big: Invalid value: 1e+30: must be a whole number",
                                 "a.s: Invalid type: 7: must be a string, not a number",
                                 "a.b: Invalid type: \"yes\": must be true or false, not a string",
                                 "a.l[0]: Invalid type: 1: must be a string, not a number",

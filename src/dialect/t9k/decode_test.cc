@@ -121,7 +121,7 @@ TEST(T9kDecode, RunPolicy) {
        {"spec.runPolicy.activeDeadlineSeconds: Invalid value: 0: must be greater than or equal to 1"}},
       {worker,
        "  runPolicy: {activeDeadlineSeconds: 1.5}\n",
-       {"spec.runPolicy.activeDeadlineSeconds: Invalid value: 1.5E0: must be a whole number"}},
+       {"spec.runPolicy.activeDeadlineSeconds: Invalid value: 1.5: must be a whole number"}},
       {worker, "  runPolicy: [1]\n", {"spec.runPolicy: Invalid type: [1]: must be an object, not an array"}},
   });
 }

@@ -29,11 +29,13 @@ void say_other_scheduler(const TfJob& job, std::string_view scheduler, std::vect
   }
 }
 
+// With a wider restart scope it is we who restart, and not the replicas whose success is the job's.
 void say_never_ends(const TfJob& job, std::vector<model::Advice>& advice) {
+  const bool in_place = job.restart_scope.value_or(model::Scope::kPod) == model::Scope::kPod;
   for (TfRole role : {TfRole::kChief, TfRole::kMaster, TfRole::kWorker}) {
     const TfReplicas* deciding = job.find(role);
     if (deciding == nullptr) continue;
-    if (deciding->restart_policy == RestartPolicy::kAlways) {
+    if (in_place && deciding->restart_policy == RestartPolicy::kAlways) {
       advice.push_back(
           {"TFJobNeverEnds",
            fmt::format("The {} is restarted whenever it ends (restartPolicy Always), so the job {}",

@@ -199,6 +199,10 @@ TEST(RestartRules, ATemplatesPolicyCountsWhereTheReplicaHasNone) {
 TEST(Lower, AdviceSaysWhatMayNotBeMeant) {
   EXPECT_EQ(lowered("{tfReplicaSpecs: {Worker: {restartPolicy: Always}}}").advice.at(0).reason,
             "TFJobNeverEnds");
+  // Then nobody restarts what ended well in place, and the job has succeeded.
+  EXPECT_TRUE(lowered(manifest("{tfReplicaSpecs: {Worker: {restartPolicy: Always}}}",
+                               "{name: t, annotations: {trainyard.dev/restart-scope: role}}"))
+                  .advice.empty());
   EXPECT_EQ(
       lowered("{tfReplicaSpecs: {Worker: {replicas: 2, template: {spec: {hostNetwork: true, containers: "
               "[{name: tensorflow, image: i}]}}}}}")
@@ -248,11 +252,11 @@ TEST(Validate, EveryProblemOfRolesWithItsPath) {
       {"{tfReplicaSpecs: {Worker: {replicas: -1}}}",
        {kRoles + "[Worker].replicas: Invalid value: -1: must be greater than or equal to 0"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 1.5}}}",
-       {kRoles + "[Worker].replicas: Invalid value: 1.5E0: must be a whole number"}},
+       {kRoles + "[Worker].replicas: Invalid value: 1.5: must be a whole number"}},
       {"{tfReplicaSpecs: {Worker: {replicas: '1'}}}",
        {kRoles + "[Worker].replicas: Invalid type: \"1\": must be a whole number, not a string"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 99999999999999999999}}}",
-       {kRoles + "[Worker].replicas: Invalid value: 1E20: must be a whole number"}},
+       {kRoles + "[Worker].replicas: Invalid value: 1e+20: must be a whole number"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 100001}}}",
        {kRoles + "[Worker].replicas: Invalid value: 100001: must be less than or equal to 100000"}},
       {"{tfReplicaSpecs: {PS: {replicas: 60000}, Worker: {replicas: 60000}}}",

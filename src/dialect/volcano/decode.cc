@@ -58,7 +58,9 @@ Task decode_task(const Reader& reader) {
   Task task;
   task.path = reader.path();
   task.name = reader.text("name").value_or("");
+  const size_t told = reader.problems().size();
   task.replicas = count(reader, "replicas");
+  task.replicas_clear = reader.problems().size() == told;
   task.min_available = count(reader, "minAvailable");
   task.max_retry = count(reader, "maxRetry", 0, INT32_MAX);
   task.topology_policy =

@@ -33,6 +33,7 @@ struct Task {
   std::string path;  // "spec.tasks[1]"
   std::string name;
   int replicas = 0;
+  bool replicas_clear = true;  // false: a problem was told; what follows from the number is not told again
   int min_available = 0;
   const json::object* pod_template = nullptr;
   std::vector<Policy> policies;

@@ -48,7 +48,7 @@ void check_partitions(const Task& task, Problems& problems) {
   if (!task.partitions) return;
   const PartitionPolicy& partitions = *task.partitions;
   int64_t all = int64_t{partitions.total} * partitions.size;
-  if (all != task.replicas) {
+  if (task.replicas_clear && all != task.replicas) {
     report(problems, task.path + ".replicas", ProblemKind::kInvalid, fmt::to_string(task.replicas),
            fmt::format("must equal totalPartitions x partitionSize, which is {}", all));
   }
@@ -92,7 +92,7 @@ void check_task(const Reader& root, const Spec& spec, const Task& task, std::set
   } else {
     check_child_names(Reader(nullptr, task.path + ".name", problems), spec.name, task.name, task.replicas);
   }
-  if (task.min_available > task.replicas) {
+  if (task.replicas_clear && task.min_available > task.replicas) {
     report(problems, task.path + ".minAvailable", ProblemKind::kInvalid, fmt::to_string(task.min_available),
            fmt::format("must not be greater than replicas, which is {}", task.replicas));
   }
@@ -187,13 +187,15 @@ void check_volume(const Spec& spec, const Volume& volume, std::set<std::string>&
 }
 
 void check_totals(const Reader& reader, const Spec& spec) {
+  const bool clear =
+      std::all_of(spec.tasks.begin(), spec.tasks.end(), [](const Task& task) { return task.replicas_clear; });
   int total = spec.total_replicas();
-  if (spec.min_available > total) {
+  if (clear && spec.min_available > total) {
     reader.report(
         "minAvailable", ProblemKind::kInvalid,
         fmt::format("must not be greater than the replicas of all tasks together, which are {}", total));
   }
-  if (spec.min_success && *spec.min_success > total) {
+  if (clear && spec.min_success && *spec.min_success > total) {
     reader.report(
         "minSuccess", ProblemKind::kInvalid,
         fmt::format("must not be greater than the replicas of all tasks together, which are {}", total));
