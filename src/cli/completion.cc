@@ -14,6 +14,11 @@ struct Option {
   bool flag = false;        // takes none
 };
 
+bool takes_path(const Option& option) {
+  return option.name == "--data-dir" || option.name == "--kubeconfig" || option.name == "--config" ||
+         option.name == "--filename";
+}
+
 struct CommandShape {
   std::string_view name;
   std::string_view help;
@@ -148,7 +153,7 @@ std::vector<CommandShape> shapes() {
       {"--cluster-domain", "domain of host names in TF_CONFIG", ""},
       {"--gang-scheduler-name", "gang scheduler of TFJobs", "volcano kube-batch"},
       {"--clean-pod-policy", "default of cleanPodPolicy", "Running All None"},
-      {"--evaluator-in-cluster", "list the evaluator in TF_CONFIG", ""},
+      {"--evaluator-in-cluster", "list the evaluator in TF_CONFIG", "", true},
   };
   std::vector<Option> explain = settings;
   explain.push_back({"--output", "print objects instead", "yaml json"});
@@ -158,22 +163,22 @@ std::vector<CommandShape> shapes() {
   up.insert(up.end(), {data_dir,
                        {"--runtime", "how pods run", "auto sandbox process"},
                        {"--gpus", "how many GPUs to offer", ""},
-                       {"--pull", "bring images that are not here", ""},
+                       {"--pull", "bring images that are not here", "", true},
                        {"--tensorboard-command", "program of TensorBoards", ""},
                        {"--log-days", "keep logs for so long", ""},
                        {"--log-megabytes", "keep no more logs than this", ""}});
   std::vector<Option> run = up;
-  run.push_back({"--quiet", "no output of replicas", ""});
+  run.push_back({"--quiet", "no output of replicas", "", true});
   up.insert(up.end(), {{"--address", "the address to listen on", ""},
                        {"--port", "the port to listen on", ""},
-                       {"--detach", "go to the background", ""}});
+                       {"--detach", "go to the background", "", true}});
   std::vector<CommandShape> all = {
       {"run", "run jobs on this machine", "", run},
       {"up", "start the embedded plane", "-", up},
       {"down",
        "stop the embedded plane",
        "-",
-       {data_dir, {"--leave-running", "leave the replicas running", ""}}},
+       {data_dir, {"--leave-running", "leave the replicas running", "", true}}},
       {"status", "tell whether the plane runs", "-", {data_dir}},
       {"pull", "bring images", "-", {data_dir}},
       {"import", "take a folder as an image", "", {data_dir}},
@@ -194,7 +199,7 @@ std::vector<CommandShape> shapes() {
        {{"--seed", "the first seed", ""},
         {"--count", "how many seeds", ""},
         {"--threads", "worlds at once", ""},
-        {"--trace", "tell the story", ""}}},
+        {"--trace", "tell the story", "", true}}},
       {"completion", "print a completion script", "bash zsh fish", {}},
       {"version", "print the version", "-", {}},
   };
@@ -255,19 +260,26 @@ std::string zsh() {
       "    _describe command commands\n"
       "    return\n"
       "  fi\n"
-      "  case $words[2] in\n";
+      // What follows is told as if the command were a program of its own.
+      "  local command=$words[2]\n"
+      "  shift words\n"
+      "  (( CURRENT-- ))\n"
+      "  case $command in\n";
   for (const CommandShape& shape : shapes()) {
     text += fmt::format("    {}) _arguments '--help[print help]'", shape.name);
     for (const Option& option : shape.options) {
-      bool flag = option.flag || option.name == "--trace" || option.name == "--evaluator-in-cluster";
-      std::string value = flag ? "" : fmt::format(":value:({})", option.values);
-      text += fmt::format(" '{}[{}]{}'", option.name, option.help, value);
+      std::string value = takes_path(option) ? ":value:_files" : fmt::format(":value:({})", option.values);
+      text += fmt::format(" '{}[{}]{}'", option.name, option.help, option.flag ? "" : value);
     }
     if (shape.words.empty()) text += " '*:path:_files'";
-    if (!shape.words.empty() && shape.words != "-") text += fmt::format(" '2:word:({})'", shape.words);
+    if (!shape.words.empty() && shape.words != "-") text += fmt::format(" '1:word:({})'", shape.words);
     text += " ;;\n";
   }
-  return text + "  esac\n}\n\ncompdef _trainyard trainyard\n";
+  // Loaded by itself from $fpath this file is the function's first call; sourced it is told to zsh.
+  return text +
+         "  esac\n}\n\n"
+         "if [[ ${funcstack[1]} == _trainyard ]]; then\n  _trainyard \"$@\"\n"
+         "else\n  compdef _trainyard trainyard\nfi\n";
 }
 
 std::string fish() {
@@ -277,7 +289,9 @@ std::string fish() {
         fmt::format("complete -c trainyard -n __fish_use_subcommand -a {} -d '{}'\n", shape.name, shape.help);
     std::string when = fmt::format("complete -c trainyard -n '__fish_seen_subcommand_from {}'", shape.name);
     for (const Option& option : shape.options) {
-      std::string value = option.values.empty() ? "" : fmt::format(" -x -a '{}'", option.values);
+      std::string value = takes_path(option) ? " -r -F" : " -x";
+      if (!option.values.empty()) value += fmt::format(" -a '{}'", option.values);
+      if (option.flag) value.clear();
       text += fmt::format("{} -l {}{} -d '{}'\n", when, option.name.substr(2), value, option.help);
     }
     if (shape.words.empty()) text += when + " -F\n";

@@ -1,5 +1,6 @@
 #include "cli/completion.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,6 +36,39 @@ TEST(Completion, EveryShellKnowsEveryCommandAndOption) {
       }
     }
   }
+}
+
+// The part of a script that is about one command.
+std::string part_about(std::string_view command, const std::string& zsh) {
+  size_t at = zsh.find(fmt::format("\n    {}) ", command));
+  return at == std::string::npos ? "" : zsh.substr(at, zsh.find(" ;;\n", at) - at);
+}
+
+// A flag that seemed to want a value would swallow the path after it.
+TEST(Completion, OptionsTakeAValueWhereTheHelpSaysSo) {
+  const std::string zsh = completion_script("zsh");
+  static const std::regex kOption(R"(^  (?:-\w,)?--([a-z-]+)(?:,--[a-z-]+)*( [A-Z]+\b| \.\.\.)?)",
+                                  std::regex::multiline);
+  int seen = 0;
+  for (std::string_view command : command_names()) {
+    const std::string help = std::get<Help>(read_command_line({std::string(command), "--help"})).text;
+    for (std::sregex_iterator at(help.begin(), help.end(), kOption), end; at != end; ++at) {
+      const std::string name = (*at)[1];
+      const std::regex shown(fmt::format("--{}\\[[^\\]]*\\](:value:)?", name));
+      std::smatch found;
+      const std::string part = part_about(command, zsh);
+      if (!std::regex_search(part, found, shown)) continue;  // other spellings of one
+      EXPECT_EQ(found[1].matched, (*at)[2].matched) << command << " --" << name;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 100);
+}
+
+TEST(Completion, ZshMayLoadItOrSourceIt) {
+  const std::string zsh = completion_script("zsh");
+  EXPECT_TRUE(zsh.starts_with("#compdef trainyard\n"));
+  EXPECT_THAT(zsh, HasSubstr("  _trainyard \"$@\"\nelse\n  compdef _trainyard trainyard\nfi\n"));
 }
 
 }  // namespace

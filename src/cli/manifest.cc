@@ -44,6 +44,12 @@ bool is_manifest_name(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
+// A link to what is not there: reading it will tell.
+bool leads_nowhere(const fs::directory_entry& entry) {
+  std::error_code unknown;
+  return entry.is_symlink(unknown) && !entry.exists(unknown);
+}
+
 // Appends the manifests below `directory`, and each folder there that cannot be read with the reason. Links
 // to folders are not followed.
 void walk(const fs::path& directory, std::vector<fs::path>& manifests, std::vector<TextFile>& faults) {
@@ -52,7 +58,7 @@ void walk(const fs::path& directory, std::vector<fs::path>& manifests, std::vect
     std::error_code unknown;  // gone meanwhile: neither a file nor a folder
     if (at->is_directory(unknown) && !at->is_symlink(unknown)) {
       walk(at->path(), manifests, faults);
-    } else if (is_manifest_name(at->path()) && at->is_regular_file(unknown)) {
+    } else if (is_manifest_name(at->path()) && (at->is_regular_file(unknown) || leads_nowhere(*at))) {
       manifests.push_back(at->path());
     }
   }
@@ -119,6 +125,8 @@ std::string versions_of(const dialect::Dialect& dialect) {
   return list;
 }
 
+constexpr std::string_view kListEnd = "List";
+
 class Sorter {
  public:
   Sorter(std::span<const dialect::Dialect> dialects, Manifests& out) : dialects_(dialects), out_(out) {}
@@ -130,17 +138,22 @@ class Sorter {
       return;
     }
     auto lines = std::make_shared<const kube::LineMap>(std::move(document.lines));
-    const json::object& body = document.body.get_object();
-    bool is_list = kube::text_at(body, {"apiVersion"}) == "v1" && kube::text_at(body, {"kind"}) == "List";
-    const json::array* items = is_list ? kube::array_at(body, {"items"}) : nullptr;
+    take_body(file, lines, "", document.body.get_object());
+  }
+
+ private:
+  // A list may hold lists; documents are not nested deeper than a reader of YAML lets them be.
+  void take_body(const TextFile& file, const std::shared_ptr<const kube::LineMap>& lines,
+                 const std::string& path, const json::object& body) {
+    const json::array* items = is_list(body) ? kube::array_at(body, {"items"}) : nullptr;
     if (items == nullptr) {
-      take_object(file, lines, "", body);
+      take_object(file, lines, path, body);
       return;
     }
     for (size_t i = 0; i < items->size(); ++i) {
-      std::string prefix = fmt::format("items[{}]", i);
+      std::string prefix = fmt::format("{}{}items[{}]", path, path.empty() ? "" : ".", i);
       if (const json::object* item = (*items)[i].if_object()) {
-        take_object(file, lines, prefix, *item);
+        take_body(file, lines, prefix, *item);
       } else {
         out_.complaints.push_back(
             fmt::format("{}:{}: {}: must be an object", file.label, lines->nearest(prefix).line, prefix));
@@ -148,7 +161,17 @@ class Sorter {
     }
   }
 
- private:
+  bool is_list(const json::object& body) const {
+    std::string_view api_version = kube::text_at(body, {"apiVersion"});
+    std::string_view kind = kube::text_at(body, {"kind"});
+    if (!kind.ends_with(kListEnd)) return false;
+    kind.remove_suffix(kListEnd.size());
+    if (kind.empty()) return api_version == "v1";
+    return std::any_of(dialects_.begin(), dialects_.end(), [&](const dialect::Dialect& dialect) {
+      return dialect.recognises(api_version, kind);
+    });
+  }
+
   void take_object(const TextFile& file, std::shared_ptr<const kube::LineMap> lines, std::string prefix,
                    const json::object& body) {
     Object object{&file, std::move(lines), std::move(prefix), body, dialect::find_dialect(dialects_, body)};

@@ -1,7 +1,8 @@
 // Manifests: the documents behind the PATHs of a command, each with where it stands and
 // which dialect it is written in. Reading files is the only thing here that is not pure.
 //
-// A v1 List (what `kubectl get -o yaml` prints) is taken apart into its items.
+// A v1 List (what `kubectl get -o yaml` prints) is taken apart into its items, and so is a list of one of
+// our kinds (TFJobList, what an API server answers).
 #pragma once
 
 #include <istream>

@@ -79,6 +79,15 @@ TEST(ReadPaths, LinksToFoldersAreNotFollowed) {
   EXPECT_THAT(labels(read_paths({folder.path()}, nothing), folder), ElementsAre("a.yaml"));
 }
 
+TEST(ReadPaths, ALinkThatLeadsNowhereIsTold) {
+  Folder folder;
+  folder.write("a.yaml", "a: 1\n");
+  fs::create_symlink("gone.yaml", folder.path() + "/b.yaml");
+  std::istringstream nothing;
+  EXPECT_THAT(labels(read_paths({folder.path()}, nothing), folder),
+              ElementsAre("a.yaml", "b.yaml cannot be read: No such file or directory"));
+}
+
 TEST(ReadPaths, ADashIsStandardInput) {
   std::istringstream in("a: 1\n");
   std::vector<TextFile> files = read_paths({"-"}, in);
@@ -101,6 +110,22 @@ TEST(TakeApart, AListIsItsItemsAndKeepsTheirPlaces) {
   EXPECT_EQ(manifests.objects[0].place_of("metadata.name"), "f.yaml:7");
   EXPECT_EQ(manifests.objects[0].place_of("spec.tfReplicaSpecs"), "f.yaml:4");
   EXPECT_EQ(manifests.objects[1].dialect, nullptr);
+}
+
+TEST(TakeApart, ListsOfOurKindsAreListsAndListsMayBeInLists) {
+  std::vector<TextFile> files = {
+      {"f.yaml",
+       "apiVersion: v1\nkind: List\nitems:\n- apiVersion: kubeflow.org/v1\n  kind: TFJobList\n  items:\n"
+       "  - apiVersion: kubeflow.org/v1\n    kind: TFJob\n    metadata: {name: a}\n  - 7\n"
+       "- {apiVersion: v1, kind: PodList, items: []}\n- {apiVersion: kubeflow.org/v7, kind: TFJobList}\n",
+       ""}};
+  Manifests manifests = take_apart(files, all_dialects());
+  EXPECT_THAT(manifests.complaints, ElementsAre("f.yaml:10: items[0].items[1]: must be an object"));
+  ASSERT_EQ(manifests.objects.size(), 3u);
+  EXPECT_EQ(manifests.objects[0].title(), "TFJob a");
+  EXPECT_EQ(manifests.objects[0].place_of("metadata.name"), "f.yaml:9");
+  EXPECT_EQ(manifests.objects[1].dialect, nullptr) << "other lists pass through whole";
+  EXPECT_EQ(manifests.objects[2].dialect, nullptr);
 }
 
 TEST(TakeApart, ItemsOfAListShareTheirPlaces) {
