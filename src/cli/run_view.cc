@@ -44,9 +44,13 @@ std::string waits_for(const kube::Pod& pod) {
   return "";
 }
 
-std::string failed_state(const kube::Pod& pod, std::string_view main_container) {
+const kube::ContainerStatus* main_of(const kube::Pod& pod, std::string_view main_container) {
   const kube::ContainerStatus* main = pod.container(main_container);
-  if (main == nullptr && !pod.containers.empty()) main = &pod.containers.front();
+  return main == nullptr && !pod.containers.empty() ? &pod.containers.front() : main;
+}
+
+std::string failed_state(const kube::Pod& pod, std::string_view main_container) {
+  const kube::ContainerStatus* main = main_of(pod, main_container);
   if (main == nullptr || !main->terminated) {
     return pod.reason.empty() ? "failed" : fmt::format("failed ({})", pod.reason);
   }
@@ -60,6 +64,13 @@ int restarts_of(const kube::Pod& pod) {
   for (const kube::ContainerStatus& container : pod.containers)
     most = std::max(most, container.restart_count);
   return most;
+}
+
+// A replica that ended grows no older.
+void tell_span(ReplicaRow& row, const kube::Pod& pod, std::string_view main_container) {
+  if (pod.started_at) row.since = pod.started_at;
+  const kube::ContainerStatus* main = main_of(pod, main_container);
+  if (main != nullptr && main->terminated) row.until = main->terminated->finished_at;
 }
 
 void describe_pod(ReplicaRow& row, const kube::Pod& pod, std::string_view main_container, Time now) {
@@ -88,19 +99,19 @@ void describe_pod(ReplicaRow& row, const kube::Pod& pod, std::string_view main_c
       return;
     case kube::PodPhase::kSucceeded:
       row.state = "succeeded";
-      return;
+      return tell_span(row, pod, main_container);
     case kube::PodPhase::kFailed:
       row.state = failed_state(pod, main_container);
       row.detail = pod.message;
-      return;
+      return tell_span(row, pod, main_container);
   }
 }
 
 // What is remembered of a replica that has no pod.
-void describe_absent(ReplicaRow& row, const model::JobState& state, model::ReplicaId id) {
+void describe_absent(ReplicaRow& row, const model::JobState& state, model::ReplicaId id, bool is_going) {
   const model::ReplicaRecord* record = state.find(id);
   if (record == nullptr || !record->outcome) {
-    row.state = state.finished() ? "stopped" : "waiting";
+    row.state = state.finished() || is_going ? "stopped" : "waiting";
     return;
   }
   row.state = *record->outcome == model::Outcome::kSucceeded ? "succeeded"
@@ -169,6 +180,7 @@ std::string_view word_of(const JobView& view) {
         return "terminated";
     }
   }
+  if (view.is_going) return "stopping";
   switch (view.phase) {
     case model::Phase::kNew:
     case model::Phase::kStarting:
@@ -235,7 +247,8 @@ std::string fitted(std::string line, int columns) {
 }
 
 std::string row_line(const ReplicaRow& row, size_t name_width, const Screen& screen, Time now) {
-  std::string age = row.since ? format_duration(std::max(now - *row.since, Duration{0})) : "";
+  Time until = row.until.value_or(now);
+  std::string age = row.since ? format_duration(std::max(until - *row.since, Duration{0})) : "";
   std::string cpu = row.cpu_millis ? fmt::format("{:.2f}", static_cast<double>(*row.cpu_millis) / 1000) : "";
   std::string memory = row.memory_bytes ? shown_memory(*row.memory_bytes) : "";
   std::string restarts = row.restarts > 0 ? fmt::format("{}x", row.restarts) : "";
@@ -318,6 +331,7 @@ JobView view_of(const dialect::Dialect& dialect, const dialect::Settings& settin
   model::JobState state = dialect.recall(*spec, job);
   view.phase = state.phase;
   view.result = state.result;
+  view.is_going = kube::is_deleting(job);
   if (state.result != model::ResultKind::kSucceeded) view.why = why_of(state);
   if (state.result && state.cause.index >= 0) {
     view.failed_by = fmt::format("{}-{}", state.cause.role, state.cause.index);
@@ -335,7 +349,7 @@ JobView view_of(const dialect::Dialect& dialect, const dialect::Settings& settin
       row.name = fmt::format("{}-{}", role.name, i);
       auto found = newest.find({role.name, i});
       if (found == newest.end()) {
-        describe_absent(row, state, {static_cast<int>(r), i});
+        describe_absent(row, state, {static_cast<int>(r), i}, view.is_going);
       } else {
         describe_pod(row, found->second, dialect.main_container, now);
         if (auto used = usage.find(found->second.uid); used != usage.end() && row.state == "running") {

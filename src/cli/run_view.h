@@ -22,7 +22,8 @@ struct ReplicaRow {
   std::string state;   // "waiting", "starting", "running", "stopping", "succeeded", "failed 137", ...
   std::string detail;  // why it waits, how long it may still stop
   int restarts = 0;
-  std::optional<Time> since;  // in this state
+  std::optional<Time> since;  // in this state; of one that ended: from its start ...
+  std::optional<Time> until;  // ... to its end
   std::optional<int64_t> cpu_millis;
   std::optional<int64_t> memory_bytes;
 
@@ -42,6 +43,7 @@ struct JobView {
   std::string title;  // "TFJob mnist"
   model::Phase phase = model::Phase::kNew;
   std::optional<model::ResultKind> result;
+  bool is_going = false;         // it was deleted: by the user's Ctrl-C, or by somebody else
   std::string why;               // what a person should know about the phase; "" when nothing
   std::string failed_by;         // the replica that failed the job; "" when none did
   std::optional<int> exit_code;  // its

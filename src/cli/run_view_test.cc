@@ -72,6 +72,25 @@ TEST(RunView, ReplicasAreWhatTheirPodsAre) {
             "worker-0 starting [CreateContainerConfigError: secret \"x\" not found]; worker-1 waiting");
 }
 
+TEST(RunView, WhoEndedGrowsNoOlder) {
+  JobView ended = view(mnist_job(), {replica_pod(0, R"({"phase":"Failed","startTime":"2026-01-01T00:00:35Z",
+      "containerStatuses":[{"name":"tensorflow","state":{"terminated":{"exitCode":3,
+      "startedAt":"2026-01-01T00:00:35Z","finishedAt":"2026-01-01T00:00:41Z"}}}]})"),
+                                     replica_pod(1, kRunningStatus)});
+  std::vector<std::string> lines = block_of({&ended}, {80, 24, false}, kViewedAt);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_NE(lines[1].find("failed 3                6s"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("25s"), std::string::npos) << lines[2];
+}
+
+TEST(RunView, AJobThatIsDeletedStops) {
+  json::object job = mnist_job();
+  job["metadata"].as_object()["deletionTimestamp"] = "2026-01-01T00:00:55Z";
+  JobView going = view(job, {replica_pod(1, kRunningStatus)});
+  EXPECT_EQ(states(going), "worker-0 stopped; worker-1 running");
+  EXPECT_TRUE(block_of({&going}, {80, 24, false}, kViewedAt).front().starts_with("TFJob mnist  stopping"));
+}
+
 TEST(RunView, AGraceThatRunsIsShown) {
   json::object going = replica_pod(0, kRunningStatus);
   going["metadata"].as_object()["deletionTimestamp"] = "2026-01-01T00:01:20Z";
