@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include <sstream>
+
 #include "cli/data_dir.h"
 #include "client/credentials.h"
 #include "client/http_client.h"
@@ -72,6 +74,22 @@ Result<client::Access> plane_access(const DataDir& dir, const client::Surroundin
                                                     dir.root.string(), version.error().message)};
 }
 
+// What a plane of this machine keeps of pods that are gone, when one of the files (as in $KUBECONFIG)
+// that led to it is its own; "" otherwise.
+std::filesystem::path logs_beside(const std::string& files, const client::Access& access,
+                                  const client::Surroundings& around) {
+  std::istringstream each(files);
+  for (std::string file; std::getline(each, file, ':');) {
+    DataDir dir{std::filesystem::path(file).parent_path()};
+    std::error_code ignored;
+    if (!std::filesystem::equivalent(file, dir.kubeconfig(), ignored)) continue;
+    Result<client::Access> own = client::find_access(around, dir.kubeconfig().string(), "");
+    if (!own.ok() || own->server != access.server) continue;
+    if (std::filesystem::is_directory(dir.logs(), ignored)) return dir.logs();
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Connection>> connect(const Target& target) {
@@ -79,7 +97,8 @@ Result<std::unique_ptr<Connection>> connect(const Target& target) {
   if (!target.kubeconfig.empty() || !target.context.empty()) {
     Result<client::Access> access = client::find_access(around, target.kubeconfig, target.context);
     if (!access.ok()) return access.error();
-    return over_http(*access, target, "");
+    const std::string& files = target.kubeconfig.empty() ? around.kubeconfig : target.kubeconfig;
+    return over_http(*access, target, logs_beside(files, *access, around));
   }
   Result<std::filesystem::path> folder =
       target.data_dir.empty() ? default_data_dir() : Result<std::filesystem::path>(target.data_dir);
@@ -95,7 +114,7 @@ Result<std::unique_ptr<Connection>> connect(const Target& target) {
                  fmt::format("{}; start it with 'trainyard up --data-dir {}'", no_plane, target.data_dir)};
   }
   Result<client::Access> access = client::find_access(around, "", "");
-  if (access.ok()) return over_http(*access, target, "");
+  if (access.ok()) return over_http(*access, target, logs_beside(around.kubeconfig, *access, around));
   return Error{
       access.error().kind,
       fmt::format("there is nothing to talk to: {}; {}.\nStart a plane on this machine with 'trainyard "

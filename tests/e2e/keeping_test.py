@@ -28,6 +28,8 @@ class Keeping(PlaneCase):
         both = self.verb("logs", "gone", "--all")
         self.assertIn("worker-0 | gone-worker-0 run 1", both)
         self.assertIn("worker-1 | gone-worker-1 run 1", both)
+        status, out, err = self.trainyard("logs", "--kubeconfig", self.data / "kubeconfig", "gone")
+        self.assertEqual((status, out), (0, "gone-worker-0 run 1\n"), err)
         status, _, err = self.trainyard("logs", "--data-dir", self.data, "gone", "-r", "worker-7")
         self.assertEqual(status, 1)
         self.assertIn("of it are kept: worker-0, worker-1", err)
