@@ -130,6 +130,8 @@ class Security(PlaneCase):
         for text in [*spoken, json.dumps(events)]:
             self.assertNotIn(hidden, text)
             self.assertNotIn(self.api.token, text)
+        # A sandbox is made with them, and goes when its pod is over.
+        self.wait_until("sandboxes to be gone", lambda: not list(self.data.glob("sandbox/pods/*")))
         # On disk they are in the store and in the files of the pod, nowhere else.
         for path in self.data.rglob("*"):
             inside = path.relative_to(self.data).parts[0]
