@@ -29,10 +29,10 @@ void add_plane_settings(CLI::App& command, PlaneSettings& plane, std::string& ru
   add_data_dir(command, plane.data_dir);
   command
       .add_option("--runtime", runtime,
-                  "How pods run: sandbox (own namespaces and address), process (plain processes), "
-                  "auto (sandbox where it works)")
+                  "How pods run: sandbox (own namespaces and address; runc or crun to say by which program), "
+                  "process (plain processes), auto (sandbox where it works)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "sandbox", "process"}));
+      ->check(CLI::IsMember({"auto", "sandbox", "runc", "crun", "process"}));
   command.add_option("--gpus", plane.gpus, "How many GPUs to offer; by default those that are found")
       ->check(CLI::Range(0, 1024));
   command.add_flag("--pull", plane.pull, "Bring images that are not here, instead of the host's own root");
@@ -56,6 +56,8 @@ void add_plane_settings(CLI::App& command, PlaneSettings& plane, std::string& ru
 
 RuntimeChoice choice_of(std::string_view text) {
   if (text == "sandbox") return RuntimeChoice::kSandbox;
+  if (text == "runc") return RuntimeChoice::kRunc;
+  if (text == "crun") return RuntimeChoice::kCrun;
   return text == "process" ? RuntimeChoice::kProcess : RuntimeChoice::kAuto;
 }
 

@@ -31,6 +31,18 @@ TEST(CommandLine, EachCommandIsRead) {
   EXPECT_EQ(read_command_line({"--version"}), Command(Version{}));
 }
 
+TEST(CommandLine, HowPodsRunIsRead) {
+  auto runtime = [](const char* word) {
+    Command command = read_command_line({"run", "--runtime", word, "a"});
+    return std::get<RunJobs>(command).plane.runtime;
+  };
+  EXPECT_EQ(runtime("auto"), RuntimeChoice::kAuto);
+  EXPECT_EQ(runtime("sandbox"), RuntimeChoice::kSandbox);
+  EXPECT_EQ(runtime("runc"), RuntimeChoice::kRunc);
+  EXPECT_EQ(runtime("crun"), RuntimeChoice::kCrun);
+  EXPECT_EQ(runtime("process"), RuntimeChoice::kProcess);
+}
+
 TEST(CommandLine, SettingsOfTheClusterAreRead) {
   Command command =
       read_command_line({"explain", "a", "--cluster-domain", "cluster.local", "--gang-scheduler-name",

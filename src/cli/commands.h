@@ -56,7 +56,7 @@ struct Simulate {
   bool operator==(const Simulate&) const = default;
 };
 
-enum class RuntimeChoice { kAuto, kSandbox, kProcess };
+enum class RuntimeChoice { kAuto, kSandbox, kRunc, kCrun, kProcess };
 
 // How the embedded plane runs what it is given; shared by `run` and `up`.
 struct PlaneSettings {

@@ -161,7 +161,7 @@ std::vector<CommandShape> shapes() {
   const Option data_dir = {"--data-dir", "where everything is kept", ""};
   std::vector<Option> up = settings;
   up.insert(up.end(), {data_dir,
-                       {"--runtime", "how pods run", "auto sandbox process"},
+                       {"--runtime", "how pods run", "auto sandbox runc crun process"},
                        {"--gpus", "how many GPUs to offer", ""},
                        {"--pull", "bring images that are not here", "", true},
                        {"--tensorboard-command", "program of TensorBoards", ""},

@@ -95,6 +95,7 @@ class WholePlane final : public Plane {
   std::vector<std::string> cannot_honour(const json::object& pod) override {
     return node_->cannot_honour(pod);
   }
+  bool runs_on_image(const std::string& image) override { return node_->runs_on_image(image); }
   Result<Done> bring_image(const std::string& image) override { return node_->bring_image(image); }
   std::optional<std::string> failed() const override { return hub_->failed(); }
   void stop(Leave leave) override;

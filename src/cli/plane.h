@@ -56,6 +56,8 @@ class Plane {
   virtual std::vector<std::filesystem::path> writable_folders(const json::object& pod) = 0;
   // What of this pod the runtime will not honour, in words.
   virtual std::vector<std::string> cannot_honour(const json::object& pod) = 0;
+  // Whether containers of this image run on it; otherwise they run on the host's own root.
+  virtual bool runs_on_image(const std::string& image) = 0;
   // Brings the image unless it is here.
   virtual Result<Done> bring_image(const std::string& image) = 0;
   // Why the plane cannot go on (a disk that failed); nullopt while all is well.

@@ -94,6 +94,7 @@ class NodeOfPlane final : public PlaneNode {
   std::vector<std::string> cannot_honour(const json::object& pod) override {
     return node_->cannot_honour(pod);
   }
+  bool runs_on_image(const std::string& image) override { return runtime_->has_image(image); }
   Result<Done> bring_image(const std::string& image) override;
   void stop(Plane::Leave leave) override;
 
@@ -117,7 +118,7 @@ Result<Done> NodeOfPlane::choose_runtime() {
   if (wanted != RuntimeChoice::kProcess) {
     Result<Done> opened = try_sandbox();
     if (opened.ok()) return Done{};
-    if (wanted == RuntimeChoice::kSandbox) {
+    if (wanted != RuntimeChoice::kAuto) {
       return Error{ErrorKind::kUnavailable, "sandboxes do not work here: " + opened.error().message};
     }
     options_.say(fmt::format("replicas run as plain processes, because sandboxes do not work here: {}",
@@ -130,7 +131,11 @@ Result<Done> NodeOfPlane::choose_runtime() {
 
 Result<Done> NodeOfPlane::try_sandbox() {
   if (options_.no_sandbox) return *options_.no_sandbox;
-  Result<node::SandboxSupport> support = node::sandbox_support(options_.dir.root);
+  RuntimeChoice wanted = options_.settings.runtime;
+  const char* program = wanted == RuntimeChoice::kRunc   ? "runc"
+                        : wanted == RuntimeChoice::kCrun ? "crun"
+                                                         : "";
+  Result<node::SandboxSupport> support = node::sandbox_support(options_.dir.root, program);
   if (!support.ok()) return support.error();
   return open_sandbox(*support);
 }

@@ -30,6 +30,7 @@ class PlaneNode {
   virtual std::string_view runtime() const = 0;
   virtual std::vector<std::filesystem::path> writable_folders(const json::object& pod) = 0;
   virtual std::vector<std::string> cannot_honour(const json::object& pod) = 0;
+  virtual bool runs_on_image(const std::string& image) = 0;
   // Brings the image unless it is here.
   virtual Result<Done> bring_image(const std::string& image) = 0;
   // More than once is allowed.

@@ -108,7 +108,9 @@ class Needs {
     for (const json::object& pod : sample_pods(document, settings_)) {
       for (const std::string& reference : references_of(pod)) look_for(document, *spec, reference);
       for (const std::string& words : oversized_variables(pod)) say(document, words);
-      if (!brings_nodes()) look_for_room(document, pod);
+      if (brings_nodes()) continue;
+      look_for_room(document, pod);
+      look_for_commands(document, pod);
     }
   }
   std::vector<std::string> take() { return std::move(said_); }
@@ -135,6 +137,16 @@ class Needs {
     });
     if (made || given || client::get(plane_.client(), kind.resource, ns, name).ok()) return;
     say(document, fmt::format("needs {} {}, which is in none of the documents", kind.title, name));
+  }
+
+  void look_for_commands(const Object& document, const json::object& pod) {
+    for (const auto& [name, image] : without_command(pod)) {
+      if (plane_.runs_on_image(image)) continue;
+      std::string_view why = plane_.runtime() == "process" ? "plain processes do not use its image"
+                                                           : "its image is not here to give one";
+      std::string_view hint = plane_.runtime() == "process" ? "" : "; --pull brings it";
+      say(document, fmt::format("container {} has no command, and {} ({}{})", name, why, image, hint));
+    }
   }
 
   bool brings_nodes() const {
@@ -198,6 +210,20 @@ std::vector<std::string> oversized_variables(const json::object& pod) {
     });
   });
   return words;
+}
+
+std::vector<std::pair<std::string, std::string>> without_command(const json::object& pod) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (std::string_view list : {"initContainers", "containers"}) {
+    for_each_in(pod, {"spec", list}, [&](const json::object& container) {
+      for (std::string_view words : {"command", "args"}) {
+        const json::array* line = kube::array_at(container, {words});
+        if (line != nullptr && !line->empty()) return;
+      }
+      found.emplace_back(kube::text_at(container, {"name"}), kube::text_at(container, {"image"}));
+    });
+  }
+  return found;
 }
 
 std::vector<std::string> unmet_needs(Plane& plane, const std::vector<Object>& documents,

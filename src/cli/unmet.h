@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/manifest.h"
@@ -21,5 +22,8 @@ std::vector<std::string> references_of(const json::object& pod);
 // A sentence for each variable of the pod with which no program can be started: TF_CONFIG names every
 // replica of a job. Pure.
 std::vector<std::string> oversized_variables(const json::object& pod);
+
+// The containers of the pod that leave what to run to their images: name and image. Pure.
+std::vector<std::pair<std::string, std::string>> without_command(const json::object& pod);
 
 }  // namespace trainyard::cli

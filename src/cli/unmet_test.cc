@@ -23,6 +23,16 @@ TEST(Unmet, References) {
                                       "configmap/c3", "claim/p", "secret/s3"}));
 }
 
+TEST(Unmet, WithoutCommand) {
+  const json::object pod = json::parse(kube::jview(R"j({"spec":{
+    "initContainers":[{"name":"i","image":"x","args":[]}],
+    "containers":[{"name":"a","image":"x","command":["true"]},{"name":"b","image":"x","args":["true"]},
+                  {"name":"c","image":"y:1"}]}})j"))
+                               .as_object();
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(without_command(pod), (Pairs{{"i", "x"}, {"c", "y:1"}}));
+}
+
 TEST(Unmet, OversizedVariables) {
   // NAME=VALUE and a byte that ends it: 131,072 in all are started, one more is not.
   auto pod = [](size_t value) {

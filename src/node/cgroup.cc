@@ -1,5 +1,6 @@
 #include "node/cgroup.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/fd.h"
 #include "node/files.h"
 
 namespace trainyard::node {
@@ -34,6 +36,14 @@ std::optional<int64_t> leading_number(std::string_view text) {
 
 bool has_option(std::string_view options, std::string_view name) {
   return ("," + std::string(options) + ",").find("," + std::string(name) + ",") != std::string::npos;
+}
+
+bool has_word(const std::string& text, std::string_view word) {
+  std::istringstream words(text);
+  for (std::string one; words >> one;) {
+    if (one == word) return true;
+  }
+  return false;
 }
 
 // The folders at and below one, children first.
@@ -100,7 +110,29 @@ fs::path Cgroups::folder(const fs::path& mount, const std::string& name) const {
   return mount / fs::path(name).relative_path();
 }
 
+Result<Done> Cgroups::hand_on_controllers() const {
+  std::string there = read_file(layout_.memory / "cgroup.controllers");
+  fs::path handed_on = layout_.memory / "cgroup.subtree_control";
+  std::string already = read_file(handed_on);
+  std::string missing;
+  for (const char* name : {"cpu", "memory", "pids"}) {
+    if (!has_word(there, name)) {
+      return Error{ErrorKind::kForbidden,
+                   fmt::format("the control groups in {} cannot limit {}", layout_.memory.string(), name)};
+    }
+    if (!has_word(already, name)) missing += fmt::format("{}+{}", missing.empty() ? "" : " ", name);
+  }
+  if (missing.empty()) return Done{};
+  Fd file(::open(handed_on.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.valid() && ::write(file.get(), missing.data(), missing.size()) > 0) return Done{};
+  return Error{ErrorKind::kForbidden, fmt::format("control groups below {} cannot be given limits ({}): {}",
+                                                  layout_.memory.string(), missing, ::strerror(errno))};
+}
+
 Result<Done> Cgroups::writable() const {
+  if (layout_.v2) {
+    if (Result<Done> handed_on = hand_on_controllers(); !handed_on.ok()) return handed_on;
+  }
   std::string name = fmt::format("/trainyard-probe-{}", ::getpid());
   for (const fs::path& mount : {layout_.memory, layout_.cpu_usage}) {
     fs::path probe = folder(mount, name);

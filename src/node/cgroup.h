@@ -38,7 +38,8 @@ class Cgroups {
   explicit Cgroups(CgroupLayout layout);
 
   const CgroupLayout& layout() const { return layout_; }
-  // Whether groups can be made here, and if not why.
+  // Whether groups with limits can be made here, and if not why. In version 2 what sandboxes
+  // are limited by is handed on to groups below the mount, where it is not yet.
   Result<Done> writable() const;
   bool can_limit_swap() const;
 
@@ -54,6 +55,7 @@ class Cgroups {
 
  private:
   std::filesystem::path folder(const std::filesystem::path& mount, const std::string& name) const;
+  Result<Done> hand_on_controllers() const;
 
   CgroupLayout layout_;
 };

@@ -78,6 +78,7 @@ bool in_use(const fs::path& root) {
 
 ImageConfig read_image_config(const json::object& blob) {
   ImageConfig config;
+  config.architecture = kube::text_at(blob, {"architecture"});
   const json::object* from = kube::object_at(blob, {"config"});
   if (from == nullptr) return config;
   config.entrypoint = kube::texts_at(*from, {"Entrypoint"});

@@ -30,7 +30,7 @@ TEST(ImageConfig, IsReadFromTheBlob) {
   json::object blob = json::parse(R"({"architecture":"amd64","config":{"Entrypoint":["/e"],"Cmd":["a","b"],
     "Env":["A=1"],"User":"1000:100","WorkingDir":"/srv"}})")
                           .as_object();
-  EXPECT_EQ(read_image_config(blob), (ImageConfig{{"/e"}, {"a", "b"}, {"A=1"}, "1000:100", "/srv"}));
+  EXPECT_EQ(read_image_config(blob), (ImageConfig{{"/e"}, {"a", "b"}, {"A=1"}, "1000:100", "/srv", "amd64"}));
   EXPECT_EQ(read_image_config({}), ImageConfig{});
   EXPECT_EQ(read_image_config(json::parse(R"({"config":{"Cmd":null,"Env":[1]}})").as_object()),
             ImageConfig{});
@@ -177,6 +177,8 @@ TEST_F(ImageStoreTest, PullsFromARegistryAndRuns) {
   Result<Image> missing = store_.pull(registry.host() + "/yard/none:v1", {});
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().kind, ErrorKind::kUnavailable);
+  EXPECT_NE(missing.error().message.find("unknown"), std::string::npos) << missing.error().message;
+  EXPECT_EQ(missing.error().message.find("level=fatal"), std::string::npos) << missing.error().message;
 
   fs::path data = folder_.path() / "data";
   Result<SandboxSupport> support = sandbox_support(data);

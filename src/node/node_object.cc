@@ -108,14 +108,21 @@ json::object node_lease(const NodeOptions& options, Time now) {
                                             {"renewTime", micro_time(now)}}}};
 }
 
+std::string machine_architecture() {
+  utsname names{};
+  if (::uname(&names) != 0) return "";
+  std::string_view machine = names.machine;
+  if (machine == "x86_64") return "amd64";
+  if (machine == "aarch64") return "arm64";
+  if (machine.starts_with("arm")) return "arm";
+  return std::string(machine);
+}
+
 MachineFacts read_machine_facts() {
   MachineFacts facts;
   utsname names{};
-  if (::uname(&names) == 0) {
-    facts.kernel = names.release;
-    std::string machine = names.machine;
-    facts.architecture = machine == "x86_64" ? "amd64" : machine == "aarch64" ? "arm64" : machine;
-  }
+  if (::uname(&names) == 0) facts.kernel = names.release;
+  facts.architecture = machine_architecture();
   facts.machine_id = line_of("/etc/machine-id");
   facts.boot_id = line_of("/proc/sys/kernel/random/boot_id");
   Result<std::string> release = read_whole("/etc/os-release");

@@ -31,6 +31,8 @@ json::object node_status(const NodeOptions& options, const MachineFacts& facts, 
                          const json::object* before, Time now);
 json::object node_lease(const NodeOptions& options, Time now);
 
+// As images and nodes are labelled: "amd64", "arm64".
+std::string machine_architecture();
 // Reads them from /proc and /etc.
 MachineFacts read_machine_facts();
 

@@ -247,6 +247,25 @@ TEST_F(NodeTest, GivesGpusToOneContainerEach) {
   EXPECT_EQ(given, (std::set<std::string>{"gpu 0\n", "gpu 1\n"}));
 }
 
+TEST_F(NodeTest, GpusStayWithTheirContainersInTheNextLife) {
+  auto start = [&](const std::string& name) {
+    json::object pod = shell_pod(name, "echo gpu $CUDA_VISIBLE_DEVICES; sleep 1000");
+    pod["spec"].at("containers").at(0).as_object()["resources"] = parse(R"({"limits":{"nvidia.com/gpu":1}})");
+    create(std::move(pod));
+  };
+  start("one");
+  ASSERT_TRUE(wait_for_log("one", "gpu 0"));
+  open();
+  start("two");
+  ASSERT_TRUE(wait_for_log("two", "gpu 1"));
+  start("three");
+  ASSERT_TRUE(eventually([&] { return pod("three").reason == "OutOfnvidia.com/gpu"; }));
+  ASSERT_TRUE(client::remove(plane_, kube::kPods, "ns", "one", {}).ok());
+  ASSERT_TRUE(wait_until_gone("one"));
+  start("four");
+  ASSERT_TRUE(wait_for_log("four", "gpu 0"));
+}
+
 // Whoever sees that a pod is over may send the next one at once.
 TEST_F(NodeTest, WhatAPodThatIsOverHeldIsFreeForTheNext) {
   for (int i = 0; i < 10; ++i) {

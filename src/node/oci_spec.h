@@ -28,6 +28,7 @@ struct ImageConfig {
   std::vector<std::string> env;  // "NAME=value"
   std::string user;              // "1000", "1000:100", "name", "name:group", ""
   std::string working_dir;
+  std::string architecture;  // "amd64"; "" when it does not say
   bool operator==(const ImageConfig&) const = default;
 };
 

@@ -25,6 +25,22 @@ TEST(SandboxSupport, APlainChrootIsNoMount) {
   EXPECT_FALSE(has_root_mount(""));
 }
 
+TEST(SandboxSupport, CrunIsTakenWhereItWorks) {
+  CgroupLayout v1{false, false, {}, {}, {}};
+  CgroupLayout hybrid{false, true, {}, {}, {}};
+  CgroupLayout v2{true, false, {}, {}, {}};
+  const std::vector<std::string> runc = {"runc"}, both = {"crun", "runc"};
+  EXPECT_EQ(runtime_order(v1, false), both);
+  EXPECT_EQ(runtime_order(hybrid, true), runc);
+  EXPECT_EQ(runtime_order(v2, true), both);
+  EXPECT_EQ(runtime_order(v2, false), runc);
+  EXPECT_TRUE(
+      may_raise_limits("Name:\tx\nCapPrm:\t0000000000000000\nCapEff:\t0000000001000000\nCapBnd:\t0\n"));
+  EXPECT_TRUE(may_raise_limits("Name:\tx\nCapEff:\t000001ffffffffff\n"));
+  EXPECT_FALSE(may_raise_limits("Name:\tx\nCapPrm:\t000001ffffffffff\nCapEff:\t000001fffeffffff\n"));
+  EXPECT_FALSE(may_raise_limits(""));
+}
+
 TEST(HostsFor, AnswersLikeAClustersDns) {
   std::vector<NamedPod> pods{
       {object(

@@ -41,6 +41,9 @@ struct Mount {
   bool read_only = false;
   std::optional<int64_t> memory_bytes;  // of a memory file system: its size; nullopt: no limit of its own
   bool memory = false;
+  // No link is on the way to the source (it was found beneath a volume): one that appears
+  // there, put by whoever else writes to the volume, is never followed.
+  bool exact = false;
   bool operator==(const Mount&) const = default;
 };
 

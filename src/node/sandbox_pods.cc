@@ -160,12 +160,18 @@ Result<Done> SandboxRuntime::destroy(const std::string& uid) {
   Result<Done> unmounted =
       unmount_below({folder / "containers", folder / "shm", options_.data_dir / "pods" / uid});
   if (!unmounted.ok()) return unmounted;
+  std::error_code none;
+  for (fs::directory_iterator it(folder / "containers", none), end; !none && it != end; it.increment(none)) {
+    if (Result<Done> gone = drop_held(it->path() / "held"); !gone.ok()) return gone;
+  }
   if (Result<Done> gone = network_->detach(uid); !gone.ok()) return gone;
   if (Result<Done> gone = remove_namespaces(folder / "ns"); !gone.ok()) return gone;
   std::error_code failure;
-  for (fs::directory_iterator it(folder_ / "runc", failure), end; !failure && it != end;
-       it.increment(failure)) {
-    if (it->path().filename().string().starts_with(uid + ".")) fs::remove_all(it->path(), failure);
+  for (const char* tool : {"runc", "crun"}) {
+    std::error_code none;
+    for (fs::directory_iterator it(folder_ / tool, none), end; !none && it != end; it.increment(none)) {
+      if (it->path().filename().string().starts_with(uid + ".")) fs::remove_all(it->path(), failure);
+    }
   }
   fs::remove_all(folder_ / "memory" / uid, failure);
   fs::remove_all(folder, failure);

@@ -89,6 +89,35 @@ Result<Done> mount_memory(const fs::path& target, int64_t bytes) {
   return Done{};
 }
 
+Result<Done> hold_exactly(const fs::path& source, const fs::path& target) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  Fd found(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, source.c_str(), &how, sizeof how)));
+  if (!found.valid() && errno == ELOOP) {
+    return Error{ErrorKind::kForbidden,
+                 fmt::format("{} has become a link: it is not followed", source.string())};
+  }
+  struct stat about {};
+  if (!found.valid() || ::fstat(found.get(), &about) != 0) return error_of(errno, "open", source.string());
+  Result<Done> made = make_folders(S_ISDIR(about.st_mode) ? target : target.parent_path());
+  if (made.ok() && !S_ISDIR(about.st_mode)) made = write_soon(target, "");
+  if (!made.ok()) return made;
+  std::string held = fmt::format("/proc/self/fd/{}", found.get());
+  if (::mount(held.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return Done{};
+  return error_of(errno, "hold", source.string());
+}
+
+Result<Done> drop_held(const fs::path& folder) {
+  std::error_code none;
+  std::error_code failure;
+  for (fs::directory_iterator it(folder, none), end; !none && it != end; it.increment(none)) {
+    fs::remove(it->path(), failure);
+    if (failure) return error_of(failure.value(), "remove", it->path().string());
+  }
+  return Done{};
+}
+
 Result<Done> unmount_below(const std::vector<fs::path>& folders) {
   Result<std::string> mounts = read_whole("/proc/self/mountinfo");
   if (!mounts.ok()) return mounts.error();

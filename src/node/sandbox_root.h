@@ -26,6 +26,13 @@ Result<Done> mount_root(const std::filesystem::path& lower, const std::filesyste
 Result<std::vector<HostLayer>> make_host_root(const std::filesystem::path& folder,
                                               const std::filesystem::path& layer);
 
+// Holds at `target` what is at `source` at this moment, whatever is put in its place later.
+// kForbidden when the way there leads over a link.
+Result<Done> hold_exactly(const std::filesystem::path& source, const std::filesystem::path& target);
+// Takes away the folder of things that were held, once they are unmounted. What is still held
+// stays, and is an error: nothing of a volume goes with it.
+Result<Done> drop_held(const std::filesystem::path& folder);
+
 // A memory file system at `target`, unless there is one. `bytes` 0: no size of its own.
 Result<Done> mount_memory(const std::filesystem::path& target, int64_t bytes);
 

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "kube/access.h"
 #include "node/files.h"
+#include "node/node_object.h"
 #include "node/sandbox_exec.h"
 #include "node/sandbox_mounts.h"
 #include "node/sandbox_namespaces.h"
@@ -77,8 +78,8 @@ Result<std::unique_ptr<SandboxRuntime>> SandboxRuntime::open(SandboxOptions opti
 }
 
 Result<Done> SandboxRuntime::begin() {
-  for (const char* name : {"pods", "runc", "tty"}) {
-    if (Result<Done> made = make_folders(folder_ / name); !made.ok()) return made;
+  for (const fs::path& each : {folder_ / "pods", tool().state, folder_ / "tty"}) {
+    if (Result<Done> made = make_folders(each); !made.ok()) return made;
   }
   if (options_.support.layers_in_memory) {
     if (Result<Done> memory = mount_memory(folder_ / "memory", 0); !memory.ok()) return memory;
@@ -122,6 +123,20 @@ fs::path SandboxRuntime::console(const ContainerId& id) const {
   return folder_ / "tty" / fmt::format("{:016x}", fnv1a(sandbox_name(id)));
 }
 
+OciTool SandboxRuntime::tool() const {
+  return {options_.support.runtime, folder_ / options_.support.runtime.filename()};
+}
+
+// An earlier life may have had another one.
+OciTool SandboxRuntime::tool_of(const ContainerId& id) const {
+  for (const char* name : {"runc", "crun"}) {
+    if (options_.support.runtime.filename() == name || !fs::exists(folder_ / name / sandbox_name(id)))
+      continue;
+    return {find_tool(name).value_or(name), folder_ / name};
+  }
+  return tool();
+}
+
 std::string SandboxRuntime::cgroup_of(const std::string& uid) const {
   return fmt::format("/trainyard/{}/pod{}", plane_, uid);
 }
@@ -137,12 +152,21 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
     words.push_back(fmt::format("sysctl {} is not set: it is the whole machine's", name));
   }
   if (options_.support.rootless) add_rootless_words(containers, words);
-  std::set<std::string> not_here;
+  std::set<std::string> told;
   for (const ContainerPlan& plan : containers) {
     if (plan.image.empty()) continue;
-    if (!images_.find(plan.image)) {
-      if (plan.argv.empty()) words.push_back(no_command_words(plan));
-      if (!not_here.insert(plan.image).second) continue;
+    std::optional<Image> image = images_.find(plan.image);
+    if (image && told.insert(plan.image).second) {
+      std::string foreign =
+          foreign_image_words(plan.image, image->config.architecture, machine_architecture());
+      if (!foreign.empty()) words.push_back(std::move(foreign));
+    }
+    if (!image) {
+      if (plan.argv.empty()) {
+        words.push_back(fmt::format("container {} has no command, and image {} is not here to give one",
+                                    plan.id.container, plan.image));
+      }
+      if (!told.insert(plan.image).second) continue;
       words.push_back(
           fmt::format("image {} is not on this machine: its containers run on the host's own root "
                       "(trainyard pull {} brings it)",
@@ -240,6 +264,18 @@ Result<Done> SandboxRuntime::make_root(const ContainerId& id, const std::optiona
   return Done{};
 }
 
+// The OCI runtime finds its sources by their names, a while after we looked.
+Result<Done> SandboxRuntime::hold_mounts(ContainerPlan& plan) const {
+  for (size_t i = 0; i < plan.mounts.size(); ++i) {
+    Mount& one = plan.mounts[i];
+    if (!one.exact || one.memory) continue;
+    fs::path held = bundle(plan.id) / "held" / std::to_string(i);
+    if (Result<Done> done = hold_exactly(one.source, held); !done.ok()) return done;
+    one.source = held;
+  }
+  return Done{};
+}
+
 Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& plan) {
   std::optional<Image> image = images_.find(plan.image);
   PodPlan kept = pod.plan;
@@ -255,6 +291,7 @@ Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& pl
   }
   if (Result<std::vector<std::string>> argv = command_line(wanted, config); !argv.ok()) return argv.error();
   if (Result<Done> mounted = mount_memory_volumes(plan); !mounted.ok()) return mounted;
+  if (Result<Done> held = hold_mounts(wanted); !held.ok()) return held;
   SandboxFacts known = facts(pod, plan, image);
   if (Result<Done> made = make_root(plan.id, image, known); !made.ok()) return made;
   Result<json::object> spec = oci_spec(kept, wanted, config, known);
@@ -265,15 +302,8 @@ Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& pl
 ShimPlan SandboxRuntime::shim_plan(const ContainerPlan& plan) const {
   fs::path folder = bundle(plan.id);
   ShimPlan shim;
-  shim.argv = {options_.support.runtime.string(),
-               "--root",
-               (folder_ / "runc").string(),
-               "run",
-               "--detach",
-               "--bundle",
-               folder.string(),
-               "--pid-file",
-               (folder / "pid").string()};
+  shim.argv = {tool().program.string(), "--root",     tool().state.string(),    "run", "--detach", "--bundle",
+               folder.string(),         "--pid-file", (folder / "pid").string()};
   if (plan.tty) {
     shim.console_socket = console(plan.id).string();
     shim.argv.insert(shim.argv.end(), {"--console-socket", shim.console_socket});
@@ -349,8 +379,9 @@ Result<Done> SandboxRuntime::resize(const ContainerId& id, const Limits& limits)
   Result<Done> written = write_soon(wanted, json::serialize(oci_limits(limits, cgroups_.can_limit_swap())));
   if (!written.ok()) return written;
   ToolOptions options{.deadline = std::chrono::milliseconds(kResizePatienceMs)};
-  ToolEnd end = run_tool({options_.support.runtime.string(), "--root", (folder_ / "runc").string(), "update",
-                          "--resources", wanted.string(), sandbox_name(id)},
+  OciTool tool = tool_of(id);
+  ToolEnd end = run_tool({tool.program.string(), "--root", tool.state.string(), "update", "--resources",
+                          wanted.string(), sandbox_name(id)},
                          options);
   if (end.ok()) return Done{};
   return Error{ErrorKind::kUnavailable, fmt::format("the limits of container {} cannot be changed: {}",
@@ -361,8 +392,9 @@ Result<Done> SandboxRuntime::resize(const ContainerId& id, const Limits& limits)
 Result<Done> SandboxRuntime::clear(const ContainerId& id) {
   if (Result<Done> gone = cgroups_.destroy(cgroup_of(id)); !gone.ok()) return gone;
   if (Result<Done> gone = unmount_below({bundle(id)}); !gone.ok()) return gone;
+  if (Result<Done> gone = drop_held(bundle(id) / "held"); !gone.ok()) return gone;
   std::error_code failure;
-  for (const fs::path& folder : {layer(id), bundle(id), folder_ / "runc" / sandbox_name(id), console(id)}) {
+  for (const fs::path& folder : {layer(id), bundle(id), tool_of(id).state / sandbox_name(id), console(id)}) {
     fs::remove_all(folder, failure);
     if (failure) return error_of(failure.value(), "remove", folder.string());
   }
@@ -382,7 +414,8 @@ Result<std::unique_ptr<ExecProcess>> SandboxRuntime::exec(const ContainerId& id,
     return Error{ErrorKind::kConflict, fmt::format("container {} does not run", id.container)};
   }
   if (plan.argv.empty()) return shims_.attach(id, plan);
-  return sandbox_exec(options_.support.runtime, folder_ / "runc", bundle(id), id, plan);
+  OciTool tool = tool_of(id);
+  return sandbox_exec(tool.program, tool.state, bundle(id), id, plan);
 }
 
 std::optional<Usage> SandboxRuntime::usage(const ContainerId& id) { return cgroups_.usage(cgroup_of(id)); }

@@ -34,6 +34,12 @@ struct SandboxOptions {
   bool outside = false;  // pods reach the world (masquerade)
 };
 
+// An OCI runtime and where it keeps what it knows of containers; none reads another's.
+struct OciTool {
+  std::filesystem::path program;
+  std::filesystem::path state;
+};
+
 class SandboxRuntime final : public Runtime {
  public:
   static Result<std::unique_ptr<SandboxRuntime>> open(SandboxOptions options);
@@ -78,6 +84,8 @@ class SandboxRuntime final : public Runtime {
   std::filesystem::path bundle(const ContainerId& id) const;
   std::filesystem::path layer(const ContainerId& id) const;
   std::filesystem::path console(const ContainerId& id) const;
+  OciTool tool() const;
+  OciTool tool_of(const ContainerId& id) const;
   std::string cgroup_of(const std::string& pod_uid) const;
   std::string cgroup_of(const ContainerId& id) const;
   Result<Done> make_pod_files(const PodPlan& pod, const std::string& ip);
@@ -87,6 +95,7 @@ class SandboxRuntime final : public Runtime {
   std::filesystem::path pid_namespace(const std::string& pod_uid, const std::string& container);
   std::vector<HostLayer> host_layers(const ContainerId& id) const;
   Result<Done> make_root(const ContainerId& id, const std::optional<Image>& image, SandboxFacts& known);
+  Result<Done> hold_mounts(ContainerPlan& plan) const;
   Result<Done> make_bundle(const Pod& pod, const ContainerPlan& plan);
   ShimPlan shim_plan(const ContainerPlan& plan) const;
   std::vector<ContainerStatus> judged(std::vector<ContainerStatus> all);

@@ -49,7 +49,7 @@ std::vector<std::string> traces(const fs::path& data_dir, const Cgroups& cgroups
 class SandboxTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    Result<SandboxSupport> support = sandbox_support(folder_.path());
+    Result<SandboxSupport> support = sandbox_support(folder_.path(), testing::wanted_oci_runtime());
     if (!support.ok() && support.error().kind == ErrorKind::kForbidden) {
       GTEST_SKIP() << "no sandboxes on this machine: " << support.error().message;
     }
@@ -70,7 +70,7 @@ class SandboxTest : public ::testing::Test {
         << ::testing::PrintToString(traces(folder_.path(), cgroups));
     EXPECT_TRUE(fs::is_empty(folder_.path() / "sandbox" / "pods"));
     EXPECT_TRUE(fs::is_empty(folder_.path() / "sandbox" / "network" / "addresses"));
-    EXPECT_TRUE(fs::is_empty(folder_.path() / "sandbox" / "runc"));
+    EXPECT_TRUE(fs::is_empty(folder_.path() / "sandbox" / support_.runtime.filename()));
   }
   void open(bool outside = false) {
     runtime_.reset();
@@ -505,6 +505,51 @@ TEST_F(SandboxTest, AHalfMadePodIsTakenAway) {
   open();
   EXPECT_EQ(runtime_->pods(), (std::vector<std::string>{"p1"}));
   EXPECT_TRUE(runtime_->destroy("p1").ok());
+}
+
+// Whoever else writes to a volume may put a link where a subPath was found, before it is mounted.
+TEST_F(SandboxTest, ALinkThatTakesTheirPlaceIsNotMounted) {
+  fs::path volume = fs::canonical(folder_.path()) / "volume";
+  fs::create_directories(volume / "sub");
+  std::ofstream(volume / "sub" / "file") << "words\n";
+  fs::create_directory_symlink("/etc", volume / "swapped");
+  ContainerPlan of = plan({"p1", "c", 0}, "cat /a/file /b; echo more > /a/more");
+  Mount folder{volume / "sub", "/a"};
+  folder.exact = true;
+  Mount file{volume / "sub" / "file", "/b"};
+  file.exact = true;
+  of.mounts = {folder, file};
+  std::string text = said(of);
+  EXPECT_SAID(text, "words\n");
+  EXPECT_TRUE(fs::exists(volume / "sub" / "more"));
+  ContainerPlan swapped = plan({"p1", "d", 0}, "ls /a");
+  for (const char* path : {"swapped", "swapped/ssl"}) {
+    swapped.mounts = {folder};
+    swapped.mounts[0].source = volume / path;
+    Result<Done> started = runtime_->start(swapped);
+    ASSERT_FALSE(started.ok()) << path;
+    EXPECT_EQ(started.error().kind, ErrorKind::kForbidden) << path;
+  }
+  EXPECT_TRUE(runtime_->remove(of.id).ok());
+  EXPECT_TRUE(runtime_->destroy("p1").ok());
+  EXPECT_EQ(text_of(volume / "sub" / "file"), "words\n");
+}
+
+// Between two lives of the plane the other OCI runtime was installed, or taken away.
+TEST_F(SandboxTest, AContainerIsReachedThroughTheToolThatMadeIt) {
+  ContainerPlan of = plan({"p1", "c", 0}, "echo ready; sleep 1000");
+  start(of);
+  ASSERT_TRUE(wait_for_log(of.id, "ready"));
+  const fs::path made_by = support_.runtime;
+  support_.runtime = made_by.filename() == "runc" ? "/usr/bin/crun" : "/usr/sbin/runc";
+  open();
+  Result<std::unique_ptr<ExecProcess>> process = runtime_->exec(of.id, {{"/bin/sh", "-c", "exit 6"}});
+  ASSERT_TRUE(process.ok()) << process.error().message;
+  ASSERT_TRUE(eventually([&] { return process.value()->exit_code().has_value(); }));
+  EXPECT_EQ(process.value()->exit_code(), 6);
+  EXPECT_TRUE(runtime_->resize(of.id, {500, std::nullopt, 0}).ok());
+  EXPECT_TRUE(runtime_->destroy("p1").ok());
+  EXPECT_TRUE(fs::is_empty(folder_.path() / "sandbox" / made_by.filename()));
 }
 
 // The plane was killed after the namespaces and the address, before the files.

@@ -8,6 +8,8 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <sstream>
 #include <thread>
 
@@ -69,22 +71,46 @@ Result<Done> try_kernel(const fs::path& folder, bool& in_memory) {
   return result;
 }
 
-Result<fs::path> pick_runtime(const CgroupLayout& layout) {
-  std::vector<std::string> order = runtime_order(layout);
+Error no_runtime(std::string words) {
+  return {ErrorKind::kUnavailable, std::move(words) + " (Debian: apt-get install runc)"};
+}
+
+Result<fs::path> pick_runtime(const CgroupLayout& layout, const std::string& wanted) {
+  Result<std::string> status = read_whole("/proc/self/status");
+  if (!status.ok()) return status.error();
+  std::vector<std::string> order = runtime_order(layout, may_raise_limits(*status));
+  const char* unfit = layout.hybrid ? "crun does not work with hybrid control groups"
+                                    : "crun needs CAP_SYS_RESOURCE with control groups of version 2";
+  bool is_fit = wanted.empty() || std::find(order.begin(), order.end(), wanted) != order.end();
+  if (!is_fit) return Error{ErrorKind::kUnavailable, unfit};
+  if (!wanted.empty()) order = {wanted};
   for (const std::string& name : order) {
     if (std::optional<fs::path> found = find_tool(name)) return *found;
   }
-  std::string words = order.size() == 1
-                          ? "runc is not installed (crun does not work with hybrid control groups)"
-                          : "neither crun nor runc is installed";
-  return Error{ErrorKind::kUnavailable, words + " (Debian: apt-get install runc)"};
+  if (!wanted.empty()) {
+    return Error{ErrorKind::kUnavailable,
+                 fmt::format("{} is not installed (Debian: apt-get install {})", wanted, wanted)};
+  }
+  if (order.size() == 1) return no_runtime(fmt::format("runc is not installed ({})", unfit));
+  return no_runtime("neither crun nor runc is installed");
 }
 
 }  // namespace
 
-std::vector<std::string> runtime_order(const CgroupLayout& layout) {
-  if (layout.hybrid) return {"runc"};
+std::vector<std::string> runtime_order(const CgroupLayout& layout, bool raises_limits) {
+  if (layout.hybrid || (layout.v2 && !raises_limits)) return {"runc"};
   return {"crun", "runc"};
+}
+
+bool may_raise_limits(std::string_view status) {
+  constexpr std::string_view kEffective = "\nCapEff:\t";
+  constexpr int kSysResource = 24;
+  size_t at = status.find(kEffective);
+  if (at == std::string_view::npos) return false;
+  status.remove_prefix(at + kEffective.size());
+  uint64_t held = 0;
+  std::from_chars(status.data(), status.data() + status.size(), held, 16);
+  return (held >> kSysResource & 1) != 0;
 }
 
 bool has_root_mount(std::string_view mountinfo) {
@@ -98,7 +124,7 @@ bool has_root_mount(std::string_view mountinfo) {
   return false;
 }
 
-Result<SandboxSupport> sandbox_support(const fs::path& data_dir) {
+Result<SandboxSupport> sandbox_support(const fs::path& data_dir, const std::string& wanted) {
   if (::geteuid() != 0) {
     return Error{ErrorKind::kForbidden, "sandboxes need root, or a user namespace"};
   }
@@ -112,7 +138,7 @@ Result<SandboxSupport> sandbox_support(const fs::path& data_dir) {
   std::optional<CgroupLayout> layout = cgroup_layout(*mounts);
   if (!layout) return Error{ErrorKind::kUnavailable, "no control groups for CPU and memory are mounted"};
   support.cgroups = *layout;
-  Result<fs::path> runtime = pick_runtime(*layout);
+  Result<fs::path> runtime = pick_runtime(*layout, wanted);
   if (!runtime.ok()) return runtime.error();
   support.runtime = *runtime;
   support.rootless = in_user_namespace();

@@ -22,15 +22,18 @@ struct SandboxSupport {
   bool rootless = false;
 };
 
-// Which OCI runtimes suit the layout, best first. crun starts faster and refuses the hybrid one. Pure.
-std::vector<std::string> runtime_order(const CgroupLayout& layout);
+// Which OCI runtimes suit the machine, best first. crun starts faster; it refuses the hybrid
+// layout, and in version 2 it ends where it may not raise its limits (CAP_SYS_RESOURCE). Pure.
+std::vector<std::string> runtime_order(const CgroupLayout& layout, bool raises_limits);
+// Whether the process with this /proc/<pid>/status may raise its limits. Pure.
+bool may_raise_limits(std::string_view status);
 
 // Whether the folder that is "/" is where something is mounted: in a plain chroot it is not. Pure.
 bool has_root_mount(std::string_view mountinfo);
 
 // Tries what sandboxes need, in namespaces that vanish with the trial: control groups,
 // namespaces, a bridge, a layer over the host's root. Makes `data_dir` if it is not there.
-// Milliseconds; nothing is left behind.
-Result<SandboxSupport> sandbox_support(const std::filesystem::path& data_dir);
+// Milliseconds; nothing is left behind. `wanted` ("runc", "crun"): that OCI runtime or none.
+Result<SandboxSupport> sandbox_support(const std::filesystem::path& data_dir, const std::string& wanted = "");
 
 }  // namespace trainyard::node

@@ -125,12 +125,23 @@ std::optional<std::filesystem::path> find_tool(std::string_view name) {
   return std::nullopt;
 }
 
+std::string message_of(std::string_view line) {
+  size_t at = line.find("msg=\"");
+  if (at == std::string_view::npos) return std::string(line);
+  std::string message;
+  for (size_t i = at + 5; i < line.size() && line[i] != '"'; ++i) {
+    if (line[i] == '\\' && i + 1 < line.size()) ++i;
+    message.push_back(line[i]);
+  }
+  return message;
+}
+
 std::string last_words(const ToolEnd& end) {
   std::string_view text = end.err.find_first_not_of(" \n") == std::string::npos ? end.out : end.err;
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   size_t line = text.rfind('\n');
   if (line != std::string_view::npos) text.remove_prefix(line + 1);
-  return text.empty() ? fmt::format("exit code {}", end.exit_code) : std::string(text);
+  return text.empty() ? fmt::format("exit code {}", end.exit_code) : message_of(text);
 }
 
 }  // namespace trainyard::node

@@ -36,6 +36,10 @@ ToolEnd run_tool(const std::vector<std::string>& argv, const ToolOptions& option
 // Where the program is: in PATH, or in the folders that a user's PATH often lacks (/usr/sbin, /sbin).
 std::optional<std::filesystem::path> find_tool(std::string_view name);
 
+// What a line of a tool's log says: the value of its msg="...", without escapes; the line where
+// there is none. Pure.
+std::string message_of(std::string_view line);
+
 // The last line of what a failed tool said, for a message.
 std::string last_words(const ToolEnd& end);
 

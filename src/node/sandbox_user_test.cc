@@ -82,7 +82,7 @@ int open_yard(Yard& yard, std::ostream& words) {
     words << entered.error().message;
     return entered.error().kind == ErrorKind::kForbidden ? kForbiddenHere : kWrong;
   }
-  Result<SandboxSupport> support = sandbox_support(yard.data);
+  Result<SandboxSupport> support = sandbox_support(yard.data, testing::wanted_oci_runtime());
   if (!support.ok()) return words << support.error().message, kWrong;
   if (!support->rootless) return words << "not rootless", kWrong;
   Result<std::unique_ptr<SandboxRuntime>> opened =

@@ -4,23 +4,36 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <sstream>
+
+#include "node/sandbox_tool.h"
 
 namespace trainyard::node {
 namespace {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// The value of msg="..." without its escapes; the text itself where there is none.
-std::string message_of(std::string_view line) {
-  size_t at = line.find("msg=\"");
-  if (at == std::string_view::npos) return std::string(line);
-  std::string message;
-  for (size_t i = at + 5; i < line.size() && line[i] != '"'; ++i) {
-    if (line[i] == '\\' && i + 1 < line.size()) ++i;
-    message.push_back(line[i]);
+// crun paints what it says on a terminal; escape sequences (ESC [ ... letter) and line ends go.
+std::string without_colours(std::string_view line) {
+  std::string plain;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b') {
+      while (i + 1 < line.size() && !std::isalpha(static_cast<unsigned char>(line[i]))) ++i;
+    } else if (line[i] != '\r') {
+      plain.push_back(line[i]);
+    }
   }
-  return message;
+  return plain;
+}
+
+// On a terminal crun also says when ("2026-11-16T03:00:00.123456Z: "), once for each of its processes.
+std::string_view without_date(std::string_view line) {
+  for (size_t end = line.find("Z: "); end != std::string_view::npos; end = line.find("Z: ")) {
+    if (line.substr(0, end).find_first_not_of("0123456789-:.T") != std::string_view::npos) break;
+    line.remove_prefix(end + 3);
+  }
+  return line;
 }
 
 }  // namespace
@@ -29,10 +42,11 @@ StartVerdict read_start_failure(std::string_view words) {
   std::string last;
   std::istringstream lines{std::string(words)};
   for (std::string line; std::getline(lines, line);) {
+    line = without_colours(line);
     if (!line.empty()) last = line;
   }
   StartVerdict verdict;
-  verdict.message = message_of(last);
+  verdict.message = message_of(without_date(last));
   for (std::string_view prefix : {"runc run failed: ", "unable to start container process: "}) {
     if (verdict.message.starts_with(prefix)) verdict.message.erase(0, prefix.size());
   }
@@ -44,6 +58,12 @@ StartVerdict read_start_failure(std::string_view words) {
     verdict.exit_code = 126;
   }
   return verdict;
+}
+
+std::string foreign_image_words(std::string_view image, std::string_view made_for, std::string_view machine) {
+  if (made_for.empty() || made_for == machine) return "";
+  return fmt::format("image {} was made for {} and this machine is {}: its programs may not start", image,
+                     made_for, machine);
 }
 
 std::string resolv_text(std::string_view host, bool outside) {

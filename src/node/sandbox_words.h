@@ -14,6 +14,9 @@ struct StartVerdict {
   int exit_code = 128;  // 127: no such command; 126: it cannot be run
   std::string message;
 };
+// What to tell about an image that was made for another machine; "" when it suits this one. Pure.
+std::string foreign_image_words(std::string_view image, std::string_view made_for, std::string_view machine);
+
 // From what runc or crun said when they could not start a container.
 StartVerdict read_start_failure(std::string_view words);
 

@@ -30,12 +30,25 @@ TEST(SandboxWords, StartFailuresBecomeExitCodes) {
       read_start_failure("executable file `nosuch` not found in $PATH: No such file or directory").exit_code,
       127);
   EXPECT_EQ(read_start_failure("open executable: Permission denied").exit_code, 126);
+  // And on a terminal.
+  StartVerdict painted = read_start_failure(
+      "\x1b[1;31m2026-11-18T02:15:45.307294Z: \x1b[1;31m2026-11-18T02:15:45.306783Z: executable file "
+      "`nosuch` not found in $PATH: No such file or directory\x1b[0m\r\n\x1b[0m\r\n");
+  EXPECT_EQ(painted.exit_code, 127);
+  EXPECT_EQ(painted.message, "executable file `nosuch` not found in $PATH: No such file or directory");
 
   StartVerdict other =
       read_start_failure("level=error msg=\"runc run failed: error during container init: x\"");
   EXPECT_EQ(other.exit_code, 128);
   EXPECT_EQ(other.message, "error during container init: x");
   EXPECT_EQ(read_start_failure("something else").message, "something else");
+}
+
+TEST(SandboxWords, AnImageOfAnotherMachineIsTold) {
+  EXPECT_EQ(foreign_image_words("a/b:1", "amd64", "amd64"), "");
+  EXPECT_EQ(foreign_image_words("a/b:1", "", "amd64"), "");
+  EXPECT_EQ(foreign_image_words("a/b:1", "arm64", "amd64"),
+            "image a/b:1 was made for arm64 and this machine is amd64: its programs may not start");
 }
 
 TEST(SandboxWords, NameServersOfTheHostsLoopbackAreNotThePods) {

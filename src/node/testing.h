@@ -41,6 +41,12 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
+// The OCI runtime that sandboxes of tests are made with; "" for the one that suits the machine.
+inline std::string wanted_oci_runtime() {
+  const char* name = std::getenv("TRAINYARD_TEST_OCI_RUNTIME");
+  return name == nullptr ? "" : name;
+}
+
 inline std::string text_of(const std::filesystem::path& file) {
   // A process that ends while its file is read makes that an error: then it is as far as it came.
   std::ostringstream out;

@@ -280,6 +280,7 @@ Result<std::vector<Mount>> Volumes::mounts(const std::string& ns, const std::str
       Result<std::filesystem::path> real = resolve_beneath(mount.source, wish.sub_path);
       if (!real.ok()) return real.error();
       mount.source = *real;
+      mount.exact = true;
     }
     mounts.push_back(std::move(mount));
   }

@@ -61,7 +61,7 @@ TEST_F(VolumesTest, MakesFoldersAndFiles) {
   std::vector<Mount> wanted{{own / "scratch", "/s"},
                             {own / "shm", "/dev/shm", false, 1024, true},
                             {own / "secret", "/k", true},
-                            {folder_.path() / "volumes/ns/data/sub", "/d", true}};
+                            {folder_.path() / "volumes/ns/data/sub", "/d", true, std::nullopt, false, true}};
   EXPECT_EQ(*mounts, wanted);
   EXPECT_TRUE(std::filesystem::is_directory(own / "shm"));
   volumes_.tear_down("u");

@@ -77,6 +77,12 @@ class RunCases:
         self.assertIn("TFJob needy: a pod needs 4 x nvidia.com/gpu; this machine has 0; --gpus declares them", err)
         self.assertIn("TFJob needy: it is suspended from the start", err)
 
+    def test_a_container_with_nothing_to_run_is_told_before_it_waits_for_ever(self):
+        role = {"replicas": 1, "template": {"spec": {"containers": [{"name": "tensorflow", "image": "not.here/x:1"}]}}}
+        status, out, err = self.run_job(tfjob("mute", {"Worker": role}))
+        self.assertEqual(status, 1, out + err)
+        self.assertRegex(err, "TFJob mute: container tensorflow has no command, and .*image.*not.here/x:1")
+
     def test_a_job_without_replicas_is_told_before_it_waits_for_ever(self):
         template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i", "command": ["true"]}]}}
         status, out, err = self.run_job({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "none"},
@@ -159,6 +165,15 @@ class SandboxRun(RunCases, Yard):
         status, out, err = self.run_job(tfjob("net", {"PS": shell_role(1, listen), "Worker": shell_role(1, meet)}))
         self.assertEqual(status, 0, out + err)
         self.assertIn("worker-0 | met", out)
+
+    def test_the_program_that_makes_sandboxes_can_be_chosen(self):
+        """Where it does not work here, that is said and nothing starts."""
+        job = tfjob("chosen", {"Worker": shell_role(1, "echo begun")})
+        for program in ("runc", "crun"):
+            status, out, err = self.trainyard("run", "--runtime", program, self.manifest(job))
+            self.assertEqual("worker-0 | begun" in out, status == 0, out + err)
+            if status != 0:
+                self.assertRegex(err, f"sandboxes do not work here: {program} (is not installed|does not work|needs)")
 
     def test_a_replica_that_takes_too_much_memory_is_told_apart(self):
         role = shell_role(1, "python3 -c 'x = bytearray(300 << 20)'", container={
