@@ -139,6 +139,25 @@ TEST(OperatorTest, AnEndedPodThatIsGoneStillCounts) {
   EXPECT_EQ(yard.phase(), "Finished");
 }
 
+TEST(OperatorTest, WhatIsTakenFromAJobIsMissedByIt) {
+  Yard yard;
+  client::Object job = yard.submit("j", {{"workers", 1}});
+  yard.submit("k", {{"workers", 1}});
+  yard.settle();
+  client::Object other = yard.find(kube::kPods, "k-worker-0");
+  yard.remove(kToys, "k");
+  yard.pass(seconds(60));
+  ASSERT_EQ(yard.names(kube::kPods), "j-worker-0");
+  // Labelled as one of a job that is not there: the pod as it is now concerns nobody.
+  json::object taken = *yard.find(kube::kPods, "j-worker-0");
+  json::object& metadata = taken["metadata"].get_object();
+  metadata["labels"] = other->at("metadata").at("labels");
+  metadata.erase("ownerReferences");
+  ASSERT_TRUE(yard.store.update(kube::kPods, "ns", taken, yard.now).ok());
+  yard.settle();
+  EXPECT_EQ(kube::controller_uid_of(*yard.find(kube::kPods, "j-worker-0")), kube::uid_of(*job));
+}
+
 // ---- old views -------------------------------------------------------------------
 
 TEST(OperatorTest, NothingIsMadeForAJobThatWasDeletedUnseen) {
