@@ -1,0 +1,2 @@
+// Boost.JSON, compiled into programs that do little else than handle documents.
+#include <boost/json/src.hpp>
