@@ -13,6 +13,7 @@
 #include "kube/json.h"
 #include "node/files.h"
 #include "node/relocate.h"
+#include "node/volumes.h"
 
 namespace trainyard::node {
 
@@ -234,7 +235,9 @@ Result<ShimPlan> ProcessRuntime::shim_plan(const ContainerPlan& plan) {
 
 Result<Done> ProcessRuntime::start(const ContainerPlan& plan) {
   if (shims_.find(plan.id)) return Done{};
-  Result<ShimPlan> shim = shim_plan(plan);
+  ContainerPlan here = plan;
+  if (Result<Done> found = find_memory_folders(here.mounts); !found.ok()) return found;
+  Result<ShimPlan> shim = shim_plan(here);
   if (!shim.ok()) return shim.error();
   return shims_.start(plan.id, *shim);
 }

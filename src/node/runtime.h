@@ -44,6 +44,9 @@ struct Mount {
   // No link is on the way to the source (it was found beneath a volume): one that appears
   // there, put by whoever else writes to the volume, is never followed.
   bool exact = false;
+  // Of a memory file system that the containers share: the part of it that is seen, made when it is
+  // not there; "" all of it.
+  std::string memory_folder;
   bool operator==(const Mount&) const = default;
 };
 

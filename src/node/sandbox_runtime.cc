@@ -26,6 +26,7 @@
 #include "node/sandbox_tool.h"
 #include "node/sandbox_user.h"
 #include "node/sandbox_words.h"
+#include "node/volumes.h"
 
 namespace trainyard::node {
 namespace {
@@ -268,7 +269,7 @@ Result<Done> SandboxRuntime::make_root(const ContainerId& id, const std::optiona
 Result<Done> SandboxRuntime::hold_mounts(ContainerPlan& plan) const {
   for (size_t i = 0; i < plan.mounts.size(); ++i) {
     Mount& one = plan.mounts[i];
-    if (!one.exact || one.memory) continue;
+    if (!one.exact) continue;
     fs::path held = bundle(plan.id) / "held" / std::to_string(i);
     if (Result<Done> done = hold_exactly(one.source, held); !done.ok()) return done;
     one.source = held;
@@ -291,6 +292,7 @@ Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& pl
   }
   if (Result<std::vector<std::string>> argv = command_line(wanted, config); !argv.ok()) return argv.error();
   if (Result<Done> mounted = mount_memory_volumes(plan); !mounted.ok()) return mounted;
+  if (Result<Done> found = find_memory_folders(wanted.mounts); !found.ok()) return found;
   if (Result<Done> held = hold_mounts(wanted); !held.ok()) return held;
   SandboxFacts known = facts(pod, plan, image);
   if (Result<Done> made = make_root(plan.id, image, known); !made.ok()) return made;

@@ -306,6 +306,21 @@ TEST_F(SandboxTest, MemoryVolumesAreSharedInThePod) {
   EXPECT_SAID(text, "shm");
 }
 
+TEST_F(SandboxTest, PartsOfAMemoryVolumeLieInIt) {
+  Mount all{folder_.path() / "pods/p1/volumes/cache", "/all", false, 4 << 20, true};
+  Mount part = all;
+  part.target = "/part";
+  part.memory_folder = "a/b";
+  ContainerPlan of =
+      plan({"p1", "c", 0},
+           "echo words > /part/file; cat /all/a/b/file; df -k /part | awk '{print $2}'; stat -c %a /part");
+  of.mounts = {all, part};
+  std::string text = said(of);
+  EXPECT_SAID(text, "words");
+  EXPECT_SAID(text, " 4096\n");
+  EXPECT_SAID(text, " 1777\n");
+}
+
 TEST_F(SandboxTest, MountsAreReadOnlyWhenAsked) {
   fs::create_directories(folder_.path() / "volume");
   std::ofstream(folder_.path() / "volume" / "file") << "hello";

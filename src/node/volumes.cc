@@ -156,15 +156,23 @@ int open_beneath(int root, const std::string& path) {
   return fd;
 }
 
-// Makes the folders of a path one by one, each found beneath the root again.
+// Makes the folders of a path one by one, each found beneath the root again. They are as open as the
+// root is, whatever umask we have: a container may run as anybody.
 bool make_beneath(int root, const std::string& path) {
+  struct stat about {};
+  if (::fstat(root, &about) != 0) return false;
   for (size_t at = 0; at <= path.size();) {
     size_t end = std::min(path.find('/', at), path.size());
     std::string parent = at == 0 ? "." : path.substr(0, at - 1);
     std::string name = path.substr(at, end - at);
     Fd folder(open_beneath(root, parent));
     if (!folder.valid()) return false;
-    if (::mkdirat(folder.get(), name.c_str(), 0777) != 0 && errno != EEXIST) return false;
+    if (::mkdirat(folder.get(), name.c_str(), 0777) == 0) {
+      Fd made(::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!made.valid() || ::fchmod(made.get(), about.st_mode & 07777) != 0) return false;
+    } else if (errno != EEXIST) {
+      return false;
+    }
     at = end + 1;
   }
   return true;
@@ -191,6 +199,18 @@ Result<std::filesystem::path> resolve_beneath(const std::filesystem::path& root,
       std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", found.get()), error);
   if (error) return error_of(error.value(), "find subPath", sub_path);
   return real;
+}
+
+Result<Done> find_memory_folders(std::vector<Mount>& mounts) {
+  for (Mount& one : mounts) {
+    if (one.memory_folder.empty()) continue;
+    Result<std::filesystem::path> part = resolve_beneath(one.source, one.memory_folder);
+    if (!part.ok()) return part.error();
+    one.source = *part;
+    one.memory_folder.clear();
+    one.exact = true;
+  }
+  return Done{};
 }
 
 std::filesystem::path Volumes::claim_folder(const std::string& ns, const std::string& claim) const {
@@ -276,7 +296,10 @@ Result<std::vector<Mount>> Volumes::mounts(const std::string& ns, const std::str
     mount.read_only = mount.read_only || (claim != nullptr && claim->read_only) ||
                       std::holds_alternative<FileVolume>(volume->kind);
     mount.source = folder_of(ns, pod_uid, *volume);
-    if (!wish.sub_path.empty()) {
+    if (mount.memory) {
+      // It is not there before the runtime has made it, and so is nothing in it.
+      mount.memory_folder = wish.sub_path;
+    } else if (!wish.sub_path.empty()) {
       Result<std::filesystem::path> real = resolve_beneath(mount.source, wish.sub_path);
       if (!real.ok()) return real.error();
       mount.source = *real;

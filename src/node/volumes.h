@@ -47,4 +47,8 @@ class Volumes {
 // kForbidden when it would leave the root.
 Result<std::filesystem::path> resolve_beneath(const std::filesystem::path& root, const std::string& sub_path);
 
+// The mounts that show a part of a memory volume have that part as their source.
+// REQUIRES: the volumes themselves are there.
+Result<Done> find_memory_folders(std::vector<Mount>& mounts);
+
 }  // namespace trainyard::node

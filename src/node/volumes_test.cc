@@ -34,11 +34,37 @@ TEST(ResolveBeneath, NeverLeavesTheVolume) {
   EXPECT_TRUE(std::filesystem::is_empty(outside.path()));
 }
 
+TEST(ResolveBeneath, WhatItMakesIsAsOpenAsTheVolume) {
+  TempFolder folder;
+  std::filesystem::path root = folder.path() / "volume";
+  std::filesystem::create_directories(root);
+  ASSERT_EQ(::chmod(root.c_str(), 0777), 0);
+  ASSERT_TRUE(resolve_beneath(root, "a/b").ok());
+  for (std::string made : {"a", "a/b"}) {
+    struct stat about {};
+    ASSERT_EQ(::stat((root / made).c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 07777, 0777u) << made;
+  }
+}
+
 class VolumesTest : public ::testing::Test {
  protected:
   TempFolder folder_;
   Volumes volumes_{folder_.path()};
 };
+
+TEST_F(VolumesTest, APartOfAMemoryVolumeIsFoundWhenTheVolumeIsThere) {
+  std::vector<VolumePlan> plans{{"cache", EmptyVolume{true, 1024}}};
+  ASSERT_TRUE(volumes_.set_up("ns", "u", plans).ok());
+  std::filesystem::path own = folder_.path() / "pods/u/volumes/cache";
+  std::vector<Mount> mounts = *volumes_.mounts("ns", "u", plans, {{"cache", "/part", "a/b", false}});
+  EXPECT_EQ(mounts.at(0).source, own);
+  EXPECT_TRUE(std::filesystem::is_empty(own));
+  ASSERT_TRUE(find_memory_folders(mounts).ok());
+  EXPECT_EQ(mounts.at(0).source, std::filesystem::canonical(own) / "a/b");
+  mounts.at(0) = {own, "/part", false, 1024, true, false, "../x"};
+  EXPECT_EQ(find_memory_folders(mounts).error().kind, ErrorKind::kForbidden);
+}
 
 TEST_F(VolumesTest, MakesFoldersAndFiles) {
   std::vector<VolumePlan> plans{{"scratch", EmptyVolume{}},
