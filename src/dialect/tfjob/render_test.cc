@@ -264,6 +264,21 @@ TEST(Gang, OurSchedulerByNameKeepsTheQueue) {
   EXPECT_EQ(group["spec"].at("priorityClassName").as_string(), "high");
 }
 
+TEST(Gang, T9ksSchedulerByNameHasAGroupOfItsOwnKind) {
+  json::object job =
+      manifest("{tfReplicaSpecs: {Worker: {}}, runPolicy: {schedulingPolicy: {queue: research}}}",
+               "{name: t, annotations: {trainyard.dev/gang-scheduler: T9k-Scheduler}}");
+  model::JobSpec spec = lowered(job);
+  ASSERT_TRUE(spec.gang);
+  EXPECT_FALSE(spec.gang->gates_pods);
+  json::object pod = pod_of(spec, 0, 0);
+  EXPECT_EQ(pod["spec"].at("schedulerName").as_string(), "t9k-scheduler");
+  EXPECT_EQ(pod["metadata"].at("labels").at("scheduler.tensorstack.dev/group-name").as_string(), "t");
+  json::object group = tfjob().render_gang(spec);
+  EXPECT_EQ(group["apiVersion"].as_string(), "scheduler.tensorstack.dev/v1beta1");
+  EXPECT_EQ(group["spec"].at("queue").as_string(), "research");
+}
+
 TEST(Gang, WhereTheJobSaysItGoesIsSaidOnItsGroup) {
   for (std::string_view scheduler : {"volcano", "kube-batch", "coscheduler"}) {
     json::object job = manifest(

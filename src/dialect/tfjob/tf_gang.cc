@@ -16,6 +16,7 @@ model::GangScheduler kind_of(std::string_view scheduler) {
     return model::GangScheduler::kVolcano;
   }
   if (same_but_for_case(scheduler, "kube-batch")) return model::GangScheduler::kKubeBatch;
+  if (same_but_for_case(scheduler, "t9k-scheduler")) return model::GangScheduler::kT9k;
   return model::GangScheduler::kCoscheduling;
 }
 
@@ -54,8 +55,9 @@ std::string gang_scheduler_of(const json::object& job, const Settings& settings)
       return "volcano";
     case model::GangScheduler::kKubeBatch:
       return "kube-batch";
-    case model::GangScheduler::kCoscheduling:
     case model::GangScheduler::kT9k:
+      return "t9k-scheduler";
+    case model::GangScheduler::kCoscheduling:
       break;
   }
   return scheduler;
@@ -78,7 +80,9 @@ std::optional<model::Gang> gang_of(const TfJob& job, const std::string& schedule
     gang.min_resources = gang_requests(parts, gang.min_member);
   }
   gang.queue = job.scheduling.queue;
-  if (gang.queue.empty() && gang.scheduler == model::GangScheduler::kVolcano) gang.queue = "default";
+  bool has_queues =
+      gang.scheduler == model::GangScheduler::kVolcano || gang.scheduler == model::GangScheduler::kT9k;
+  if (gang.queue.empty() && has_queues) gang.queue = "default";
   gang.priority_class = job.scheduling.priority_class;
   gang.timeout_seconds = job.scheduling.timeout_seconds;
   return storable(gang);
