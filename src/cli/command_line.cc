@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <limits>
 
 #include "base/nearest_word.h"
@@ -206,6 +207,25 @@ const std::vector<std::string_view>& command_names() {
   return kNames;
 }
 
+namespace {
+
+// Who asks for help gets it, whatever else is missing: of the words the commands alone are left.
+std::vector<std::string> only_help_of(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> left;
+  const CLI::App* at = &app;
+  for (const std::string& word : words) {
+    std::vector<const CLI::App*> named =
+        at->get_subcommands([&](const CLI::App* one) { return one->check_name(word); });
+    if (named.empty()) break;
+    at = named[0];
+    left.push_back(word);
+  }
+  left.push_back("--help");
+  return left;
+}
+
+}  // namespace
+
 Command read_command_line(const std::vector<std::string>& arguments) {
   if (std::optional<Misused> unknown = unknown_command(arguments)) return *unknown;
   CLI::App app("Runs TensorFlow training jobs from the YAML people already have");
@@ -215,6 +235,9 @@ Command read_command_line(const std::vector<std::string>& arguments) {
   if (arguments[0] == "--version") return Version{};
   try {
     std::vector<std::string> words = raw.verbs.take_command(arguments);
+    bool asks = std::any_of(words.begin(), words.end(),
+                            [](const std::string& word) { return word == "--help" || word == "-h"; });
+    if (asks) words = only_help_of(app, words);
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
     return Help{app.help()};

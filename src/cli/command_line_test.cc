@@ -125,6 +125,18 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
   }
 }
 
+TEST(CommandLine, HelpIsGivenWhateverElseIsMissing) {
+  for (std::vector<std::string> words : std::vector<std::vector<std::string>>{
+           {"scale", "job", "--help"}, {"scale", "-h", "job"}, {"wait", "--for", "--help"}}) {
+    Command command = read_command_line(words);
+    ASSERT_TRUE(std::holds_alternative<Help>(command)) << words[0];
+    EXPECT_THAT(std::get<Help>(command).text, HasSubstr("trainyard " + words[0]));
+  }
+  Command nested = read_command_line({"queue", "create", "--help"});
+  ASSERT_TRUE(std::holds_alternative<Help>(nested));
+  EXPECT_THAT(std::get<Help>(nested).text, HasSubstr("--weight"));
+}
+
 TEST(CommandLine, EveryCommandHasHelpWithExamples) {
   EXPECT_THAT(std::get<Help>(read_command_line({"--help"})).text, HasSubstr("Examples:"));
   for (std::string_view name : command_names()) {
