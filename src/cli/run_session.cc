@@ -7,6 +7,7 @@
 
 #include "cli/dialects.h"
 #include "cli/job_admission.h"
+#include "cli/last_words.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "node/log_files.h"
@@ -29,11 +30,6 @@ kube::Resource resource_of(const server::Registry& registry, const json::object&
   const server::ApiResource* found = registry.find_kind(group, version, kube::text_at(object, {"kind"}));
   known = found != nullptr && found->backing == server::Backing::kStored;
   return known ? found->storage : kube::Resource{};
-}
-
-std::string replica_of(const dialect::Dialect& dialect, const json::object& pod) {
-  std::optional<dialect::PodIdentity> identity = dialect.identify(pod);
-  return identity ? fmt::format("{}-{}", identity->role, identity->index) : std::string(kube::name_of(pod));
 }
 
 }  // namespace
@@ -142,7 +138,7 @@ int RunSession::watch() {
   live_.release();
   for (const Job& job : jobs_) {
     if (job.ended && job.view.result) {
-      console_.out << ending_of(job.view) << "\n";
+      console_.out << ending_of(job.view) << "\n" << last_words_of(job);
     } else if (interrupts_.count() > 0) {
       console_.out << stopped_words(job.view, stops_ >= 2, wall_clock()) << "\n";
     }
@@ -153,6 +149,15 @@ int RunSession::watch() {
 
 Plane::Leave RunSession::leave() const {
   return stops_ >= 2 ? Plane::Leave::kKilled : Plane::Leave::kStopped;
+}
+
+// Whoever has seen its lines alone has seen them last.
+std::string RunSession::last_words_of(const Job& job) const {
+  const bool seen_alone = !command_.quiet && jobs_.size() == 1 && job.view.replicas.size() == 1;
+  if (job.view.result == model::ResultKind::kSucceeded || job.view.failed_by.empty() || seen_alone) return "";
+  std::string words = last_words(node::LogFolder(logs_kept_), *job.dialect, *job.object, job.view.failed_by);
+  if (words.empty()) return "";
+  return fmt::format("{}{} printed last:\n{}", prefix_of(job), job.view.failed_by, words);
 }
 
 RunSession::PodsByOwner RunSession::list_pods() {

@@ -59,6 +59,9 @@ class RunSession {
   void view_anew(Job& job, const std::vector<const json::object*>& views,
                  const std::vector<std::string>& uids);
   void hear_unseen_pods(const Job& job);
+  // What the replica that failed the job printed last, under a line that says so; "" when there is nothing to
+  // say.
+  std::string last_words_of(const Job& job) const;
   void look_for_progress(Job& job);
   void show();
   // What to do about output that could not be written.

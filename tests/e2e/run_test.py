@@ -27,6 +27,14 @@ class RunCases:
         self.assertIn("TFJob bad failed", out)
         self.assertIn("worker-0 failed with exit code 3, which is not retried", out)
 
+    def test_the_last_words_are_those_of_the_replica_that_failed(self):
+        script = "case $HOSTNAME in *-1) echo wrong shapes >&2; exit 3;; esac; sleep 60"
+        job = tfjob("loud", {"Worker": shell_role(2, script, restartPolicy="Never")})
+        for options in ([], ["--quiet"]):
+            status, out, err = self.run_job(job, options=options)
+            self.assertEqual(status, 3, out + err)
+            self.assertIn("worker-1 failed with exit code 3.\nworker-1 printed last:\n  wrong shapes\n", out)
+
     def test_a_retryable_failure_is_retried(self):
         script = "test -e $DIR/once && exit 0; touch $DIR/once; exit 143"
         role = shell_role(1, script, restartPolicy="ExitCode", container={
