@@ -127,10 +127,13 @@ func (a *api) count(collection string) int {
 	return len(list.Items) + list.Metadata.RemainingItemCount
 }
 
+// Operators that hold themselves to 20 requests a second take most of it for a thousand jobs.
+const patience = time.Hour
+
 func until(what string, ready func() bool) {
 	for begun := time.Now(); !ready(); time.Sleep(200 * time.Millisecond) {
-		if time.Since(begun) > 20*time.Minute {
-			must(fmt.Errorf("waited 20 minutes until %s", what))
+		if time.Since(begun) > patience {
+			must(fmt.Errorf("waited %v until %s", patience, what))
 		}
 	}
 }
