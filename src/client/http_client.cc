@@ -240,11 +240,9 @@ Result<std::unique_ptr<HttpClient>> HttpClient::make(Access access, HttpOptions 
       environment("no_proxy", "NO_PROXY"));
   std::optional<Endpoint> proxy;
   if (!proxy_url.empty()) {
-    Result<Endpoint> read =
-        read_url(proxy_url.find("://") == std::string::npos ? "http://" + proxy_url : proxy_url);
-    if (!read.ok() || read->tls) {
-      return Error{ErrorKind::kInvalid,
-                   fmt::format("{}: the proxy '{}' is not one of http://host:port", access.where, proxy_url)};
+    Result<Endpoint> read = read_proxy_url(proxy_url);
+    if (!read.ok()) {
+      return Error{ErrorKind::kInvalid, fmt::format("{}: {}", access.where, read.error().message)};
     }
     proxy = *read;
   }

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "client/socks.h"
 #include "kube/objects.h"
 
 namespace trainyard::client {
@@ -168,6 +169,22 @@ asio::awaitable<Result<Done>> HttpClient::Core::ask_proxy(Link& link) {
   co_return Done{};
 }
 
+asio::awaitable<Result<Done>> HttpClient::Core::ask_socks(Link& link) {
+  SocksDialogue dialogue(proxy->user_info, server.host, static_cast<uint16_t>(std::stoi(server.port)));
+  Result<std::string> words = dialogue.begin();
+  link.expires_after(options.connect_timeout);
+  while (words.ok()) {
+    auto [unsent, sent] = co_await asio::async_write(link.tcp(), asio::buffer(*words), kTuple);
+    if (unsent) co_return unreachable(fmt::format("proxy {}: {}", proxy->host, unsent.message()));
+    if (dialogue.is_done()) co_return Done{};
+    std::string heard(dialogue.wanted(), '\0');
+    auto [unheard, got] = co_await asio::async_read(link.tcp(), asio::buffer(heard), kTuple);
+    if (unheard) co_return unreachable(fmt::format("proxy {}: {}", proxy->host, unheard.message()));
+    words = dialogue.hear(heard);
+  }
+  co_return unreachable(fmt::format("proxy {}: {}", proxy->host, words.error().message));
+}
+
 asio::awaitable<Result<Done>> HttpClient::Core::greet(Link& link) {
   std::string name = access.tls_server_name.empty() ? server.host : access.tls_server_name;
   if (!is_address(name)) SSL_set_tlsext_host_name(link.secure().native_handle(), name.c_str());
@@ -187,7 +204,10 @@ asio::awaitable<Result<Done>> HttpClient::Core::greet(Link& link) {
 asio::awaitable<Result<Done>> HttpClient::Core::dial(Link& link) {
   Result<Done> connected = co_await dial_tcp(link, proxy ? *proxy : server);
   if (!connected.ok()) co_return connected;
-  if (proxy) {
+  if (proxy && proxy->socks) {
+    Result<Done> passed = co_await ask_socks(link);
+    if (!passed.ok()) co_return passed;
+  } else if (proxy) {
     Result<Done> passed = co_await ask_proxy(link);
     if (!passed.ok()) co_return passed;
   }

@@ -169,6 +169,7 @@ struct HttpClient::Core {
  private:
   asio::awaitable<Result<Done>> dial_tcp(Link& link, const Endpoint& to);
   asio::awaitable<Result<Done>> ask_proxy(Link& link);
+  asio::awaitable<Result<Done>> ask_socks(Link& link);
   asio::awaitable<Result<Done>> greet(Link& link);
 };
 

@@ -168,6 +168,57 @@ TEST(HttpReach, TlsGoesThroughAProxy) {
   SSL_CTX_free(inner);
 }
 
+TEST(HttpReach, TlsGoesThroughASocksProxy) {
+  Certificates certificates;
+  Pem pem = certificates.issue("server", "DNS:api.example");
+  SSL_CTX* inner = server_context(pem);
+  Mailbox<std::string> asked;
+  auto connect = [&](Peer& peer) {
+    asked.put(peer.exactly(4));
+    peer.send("\5\2");
+    asked.put(peer.exactly(9));
+    peer.send({"\1\0", 2});
+    asked.put(peer.exactly(18));
+    peer.send({"\5\0\0\1\0\0\0\0\0\0", 10});
+    return peer.greet(inner);
+  };
+  TestServer proxy(
+      [&](Peer& peer, const Heard& request) {
+        asked.put(request.target);
+        peer.answer(200, kHeardPod);
+        return true;
+      },
+      nullptr, "", connect);
+  Access access;
+  access.server = "https://api.example:6443";
+  access.ca.data = certificates.authority();
+  access.proxy_url = fmt::format("socks5://me:p%40ss@127.0.0.1:{}", proxy.port());
+  Result<Reply> reply = client_of(access)->send(get_pod());
+  EXPECT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(*asked.take(), (std::string{5, 2, 0, 2}));
+  EXPECT_EQ(*asked.take(), "\1\2me\4p@ss");
+  EXPECT_EQ(*asked.take(), std::string("\5\1\0\3\13api.example\x19\x2b", 18));
+  EXPECT_EQ(*asked.take(), "/api/v1/namespaces/ns/pods/p");
+  SSL_CTX_free(inner);
+}
+
+TEST(HttpReach, ASocksProxyThatRefusesIsTold) {
+  TestServer proxy([](Peer&, const Heard&) { return false; }, nullptr, "",
+                   [](Peer& peer) {
+                     peer.exactly(3);
+                     peer.send({"\5\0", 2});
+                     peer.exactly(18);
+                     peer.send({"\5\5\0\1\0", 5});
+                     return false;
+                   });
+  Access access;
+  access.server = "https://api.example:6443";
+  access.proxy_url = fmt::format("socks5://127.0.0.1:{}", proxy.port());
+  Result<Reply> reply = client_of(access)->send(get_pod());
+  ASSERT_FALSE(reply.ok());
+  EXPECT_THAT(reply.error().message, HasSubstr("the connection was refused"));
+}
+
 TEST(HttpReach, TheProxyOfTheEnvironmentIsGoneThrough) {
   Mailbox<std::string> targets;
   TestServer proxy([&](Peer& peer, const Heard& request) {

@@ -226,8 +226,10 @@ class TestServer {
   using Handler = std::function<bool(Peer& peer, const Heard& heard)>;
 
   // TLS when a certificate is given; clients' certificates are asked for and must be `authority`'s.
-  explicit TestServer(Handler handler, const Pem* pem = nullptr, const std::string& authority = "")
-      : handler_(std::move(handler)) {
+  // `before` speaks on a new connection first; false: it is closed.
+  explicit TestServer(Handler handler, const Pem* pem = nullptr, const std::string& authority = "",
+                      std::function<bool(Peer&)> before = nullptr)
+      : handler_(std::move(handler)), before_(std::move(before)) {
     if (pem != nullptr) use_tls(*pem, authority);
     listener_ = Fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
@@ -286,7 +288,7 @@ class TestServer {
       if (stopping_) return;
       open_.push_back(&peer);
     }
-    if (context_ == nullptr || peer.greet(context_)) {
+    if ((!before_ || before_(peer)) && (context_ == nullptr || peer.greet(context_))) {
       Heard heard;
       while (peer.hear(heard) && handler_(peer, heard)) {
       }
@@ -297,6 +299,7 @@ class TestServer {
 
   // Fixed.
   Handler handler_;
+  std::function<bool(Peer&)> before_;
   SSL_CTX* context_ = nullptr;
   Fd listener_;
   int port_ = 0;

@@ -221,7 +221,7 @@ Result<Done> read_cluster(const Entry& cluster, Access& access) {
   access.tls_server_name = text_in(cluster, "tls-server-name");
   access.proxy_url = text_in(cluster, "proxy-url");
   if (access.proxy_url.empty()) return Done{};
-  if (Result<Endpoint> url = read_url(access.proxy_url); !url.ok()) {
+  if (Result<Endpoint> url = read_proxy_url(access.proxy_url); !url.ok()) {
     return invalid(fmt::format("{}: proxy-url: {}", cluster.title, url.error().message));
   }
   return Done{};
@@ -378,17 +378,11 @@ Result<ExecCredential> read_exec_credential(std::string_view printed, std::strin
   return credential;
 }
 
-Result<Endpoint> read_url(std::string_view url) {
-  Endpoint endpoint;
-  std::string_view rest = url;
-  if (rest.starts_with("https://")) {
-    rest.remove_prefix(8);
-  } else if (rest.starts_with("http://")) {
-    rest.remove_prefix(7);
-    endpoint.tls = false;
-  } else if (rest.find("://") != std::string_view::npos) {
-    return invalid(fmt::format("'{}' is neither http nor https", kube::shown(url)));
-  }
+namespace {
+
+// `rest` is what follows the scheme in `url`.
+Result<Endpoint> read_authority(std::string_view url, std::string_view rest, Endpoint endpoint,
+                                std::string_view usual_port) {
   size_t slash = std::min(rest.find('/'), rest.size());
   std::string_view authority = rest.substr(0, slash);
   std::string_view path = rest.substr(slash);
@@ -400,7 +394,7 @@ Result<Endpoint> read_url(std::string_view url) {
   size_t bracket = authority.rfind(']');
   size_t colon = authority.rfind(':');
   bool has_port = colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
-  endpoint.port = has_port ? std::string(authority.substr(colon + 1)) : (endpoint.tls ? "443" : "80");
+  endpoint.port = has_port ? authority.substr(colon + 1) : usual_port;
   std::string_view host = has_port ? authority.substr(0, colon) : authority;
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   endpoint.host = host;
@@ -412,6 +406,36 @@ Result<Endpoint> read_url(std::string_view url) {
     return invalid(fmt::format("'{}' is not a URL such as https://host:6443", kube::shown(url)));
   }
   return endpoint;
+}
+
+}  // namespace
+
+Result<Endpoint> read_url(std::string_view url) {
+  Endpoint endpoint;
+  std::string_view rest = url;
+  if (rest.starts_with("https://")) {
+    rest.remove_prefix(8);
+  } else if (rest.starts_with("http://")) {
+    rest.remove_prefix(7);
+    endpoint.tls = false;
+  } else if (rest.find("://") != std::string_view::npos) {
+    return invalid(fmt::format("'{}' is neither http nor https", kube::shown(url)));
+  }
+  return read_authority(url, rest, endpoint, endpoint.tls ? "443" : "80");
+}
+
+Result<Endpoint> read_proxy_url(std::string_view url) {
+  size_t end = url.find("://");
+  std::string_view scheme = end == std::string_view::npos ? "http" : url.substr(0, end);
+  std::string_view rest = end == std::string_view::npos ? url : url.substr(end + 3);
+  Endpoint endpoint;
+  endpoint.tls = false;
+  endpoint.socks = scheme == "socks5" || scheme == "socks5h";
+  if (!endpoint.socks && scheme != "http") {
+    return invalid(
+        fmt::format("the proxy '{}' is neither http://host:port nor socks5://host:port", kube::shown(url)));
+  }
+  return read_authority(url, rest, endpoint, endpoint.socks ? "1080" : "80");
 }
 
 std::string authority_of(const Endpoint& endpoint) {

@@ -95,10 +95,13 @@ struct Endpoint {
   std::string port;
   std::string path;       // "" or "/prefix", without a slash at the end
   std::string user_info;  // "user:password", as it is meant: %40 is an @
+  bool socks = false;     // of a proxy: it speaks SOCKS5, not HTTP
 
   bool operator==(const Endpoint&) const = default;
 };
 Result<Endpoint> read_url(std::string_view url);
+// http://host:port, socks5://host:port (or socks5h), or host:port alone, which means the first.
+Result<Endpoint> read_proxy_url(std::string_view url);
 // "host:port", with brackets around an IPv6 address.
 std::string authority_of(const Endpoint& endpoint);
 

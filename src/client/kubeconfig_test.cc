@@ -288,6 +288,26 @@ TEST(Kubeconfig, UrlsAreTakenApart) {
   }
 }
 
+TEST(Kubeconfig, ProxiesSpeakHttpOrSocks) {
+  struct Row {
+    std::string url;
+    Endpoint endpoint;
+  };
+  for (const Row& row : {
+           Row{"proxy:3128", {false, "proxy", "3128", "", ""}},
+           Row{"http://proxy", {false, "proxy", "80", "", ""}},
+           Row{"socks5://u:p@proxy", {false, "proxy", "1080", "", "u:p", true}},
+           Row{"socks5h://[::1]:9", {false, "::1", "9", "", "", true}},
+       }) {
+    Result<Endpoint> read = read_proxy_url(row.url);
+    ASSERT_TRUE(read.ok()) << row.url;
+    EXPECT_EQ(*read, row.endpoint) << row.url;
+  }
+  for (std::string_view bad : {"", "https://a:1", "socks4://a:1", "socks5://", "socks5://a:b"}) {
+    EXPECT_FALSE(read_proxy_url(bad).ok()) << bad;
+  }
+}
+
 TEST(Kubeconfig, AuthoritiesOfUrls) {
   EXPECT_EQ(authority_of(*read_url("https://a")), "a:443");
   EXPECT_EQ(authority_of(*read_url("https://[fd00::1]:6443")), "[fd00::1]:6443");
