@@ -86,7 +86,7 @@ void tell(json::object& status, std::string_view uid, const Told& told, Time now
   }
   (*there)["type"] = kube::jview(told.type);
   (*there)["status"] = kube::jview(word);
-  (*there)["transitionID"] = std::move(id);
+  (*there)["transitionID"] = id;
   // Other words for the same are no transition: how long it has been so decides who keeps its place. A
   // server that does not keep the id leaves no other way to tell when they were said.
   if (!same || before.empty()) (*there)["lastTransitionTime"] = format_rfc3339(now);

@@ -85,7 +85,7 @@ FieldSet resources_of_container(FieldSet fields) {
 }
 
 // The same of the fields of a pod's spec.
-FieldSet resources_of(FieldSet fields) {
+FieldSet resources_of(FieldSet&& fields) {
   FieldSet out;
   for (auto& [spec, parts] : fields.children) {
     for (std::string_view list : {"f:containers", "f:initContainers"}) {
