@@ -108,11 +108,10 @@ TEST(HubTest, AWriteIsAnsweredAfterItsCommitAndNoReaderIsAheadOfIt) {
   EXPECT_EQ(told.await(1), "added old");
   disk->hold(true);
   std::promise<Result<Answer>> written, read, listed;
-  hub->submit(create(config("new")),
-              [&](const Result<Answer>& answer) { written.set_value(std::move(answer)); });
+  hub->submit(create(config("new")), [&](const Result<Answer>& answer) { written.set_value(answer); });
   disk->await_commit();
-  hub->submit(get("new"), [&](const Result<Answer>& answer) { read.set_value(std::move(answer)); });
-  hub->submit(list(), [&](const Result<Answer>& answer) { listed.set_value(std::move(answer)); });
+  hub->submit(get("new"), [&](const Result<Answer>& answer) { read.set_value(answer); });
+  hub->submit(list(), [&](const Result<Answer>& answer) { listed.set_value(answer); });
   // What is on disk is shown meanwhile.
   EXPECT_TRUE(hub->call(get("old")).ok());
   std::future<Result<Answer>> write_done = written.get_future(), read_done = read.get_future(),
@@ -158,9 +157,9 @@ TEST(HubTest, ReadersOfWhatNeverWasSeeWhatIs) {
   disk->set_mode(Disk::Mode::kFull);
   disk->hold(true);
   std::promise<Result<Answer>> written, read;
-  hub->submit(remove("a"), [&](const Result<Answer>& answer) { written.set_value(std::move(answer)); });
+  hub->submit(remove("a"), [&](const Result<Answer>& answer) { written.set_value(answer); });
   disk->await_commit();
-  hub->submit(get("a"), [&](const Result<Answer>& answer) { read.set_value(std::move(answer)); });
+  hub->submit(get("a"), [&](const Result<Answer>& answer) { read.set_value(answer); });
   disk->hold(false);
   EXPECT_FALSE(written.get_future().get().ok());
   Result<Answer> seen = read.get_future().get();

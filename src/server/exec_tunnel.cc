@@ -69,11 +69,11 @@ class ExecTunnel final : public Tunnel, public std::enable_shared_from_this<Exec
   }
 
  private:
-  std::shared_ptr<FdPump> open_reader(net::any_io_executor executor, Fd fd, unsigned char channel) {
+  std::shared_ptr<FdPump> open_reader(const net::any_io_executor& executor, Fd fd, unsigned char channel) {
     if (!fd.valid()) return nullptr;
     ++open_;
     auto weak = weak_from_this();
-    auto pump = FdPump::make(std::move(executor), std::move(fd),
+    auto pump = FdPump::make(executor, std::move(fd),
                              {.on_data =
                                   [weak, channel](std::string_view bytes) {
                                     if (auto self = weak.lock()) self->told(channel, bytes);
