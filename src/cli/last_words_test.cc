@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <fstream>
-
+#include "base/check.h"
 #include "cli/dialects.h"
 #include "node/log_writer.h"
 
@@ -13,9 +12,13 @@ namespace {
 
 class LastWordsTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(mkdtemp(folder_.data()), nullptr); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  ~LastWordsTest() override { std::filesystem::remove_all(folder_); }
 
+  static std::string made_folder() {
+    std::string name = testing::TempDir() + "last-words-XXXXXX";
+    CHECK(mkdtemp(name.data()) != nullptr);
+    return name;
+  }
   void print(std::string_view uid, int index, int attempt, std::string_view text,
              std::string_view owner = "job-uid") {
     json::object pod = json::parse(fmt::format(R"({{
@@ -43,7 +46,7 @@ class LastWordsTest : public testing::Test {
     return last_words(kept_, dialect_named("tfjob"), job, replica);
   }
 
-  std::string folder_ = testing::TempDir() + "last-words-XXXXXX";
+  const std::string folder_ = made_folder();
   node::LogFolder kept_{folder_};
 };
 
