@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 
 #include "base/fd.h"
@@ -22,16 +23,23 @@ std::unique_ptr<Hub> open_hub(const fs::path& file) {
   return hub.ok() ? std::move(hub).value() : nullptr;
 }
 
-// Runs in a process of its own that ends without tidying up, as a killed one does.
-void in_child(const std::function<int()>& work) {
+// Begins a process of its own that ends without tidying up, as a killed one does. REQUIRES: no thread but
+// this one, for a lock that another one holds at this moment (malloc's) is held for ever in the child.
+pid_t begin_child(const std::function<int()>& work) {
   pid_t child = ::fork();
-  ASSERT_GE(child, 0);
   if (child == 0) ::_exit(work());
+  return child;
+}
+
+void await_child(pid_t child) {
+  ASSERT_GE(child, 0);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status)) << status;
   ASSERT_EQ(WEXITSTATUS(status), 0);
 }
+
+void in_child(const std::function<int()>& work) { await_child(begin_child(work)); }
 
 void copy_store(const fs::path& from, const fs::path& to) {
   for (std::string_view tail : {"", "-wal"}) {
@@ -132,13 +140,24 @@ TEST(SqliteJournalTest, CompactionIsKept) {
 
 TEST(SqliteJournalTest, OneHubAtATime) {
   TempDir folder;
+  std::array<int, 2> turn{};
+  ASSERT_EQ(::pipe(turn.data()), 0);
+  pid_t other = begin_child([&] {
+    ::close(turn[1]);
+    char byte = 0;
+    bool has_turn = ::read(turn[0], &byte, 1) == 1;
+    return !has_turn || Hub::open(test_options(folder / "store.db")).ok() ? 1 : 0;
+  });
   std::unique_ptr<Hub> hub = open_hub(folder / "store.db");
   Result<std::unique_ptr<Hub>> second = Hub::open(test_options(folder / "store.db"));
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().kind, ErrorKind::kUnavailable);
   EXPECT_NE(second.error().message.find("another process has it open"), std::string::npos)
       << second.error().message;
-  in_child([&] { return Hub::open(test_options(folder / "store.db")).ok() ? 1 : 0; });
+  ASSERT_EQ(::write(turn[1], "x", 1), 1);
+  await_child(other);
+  ::close(turn[0]);
+  ::close(turn[1]);
   hub.reset();
   EXPECT_NE(open_hub(folder / "store.db"), nullptr);
 }
