@@ -122,7 +122,8 @@ void PlaneCommands::describe(CLI::App& app) {
   down->add_flag("--leave-running", raw_->leave_running,
                  "Leave the replicas running; the next 'up' takes them over");
   down->footer(
-      "Replicas are stopped with their grace; their jobs go on with the next 'up'. One with restartPolicy Never\n"
+      "Replicas are stopped with their grace; their jobs go on with the next 'up'. One with restartPolicy "
+      "Never\n"
       "that runs is not started again, so its job may fail: --leave-running spares it.\n\n"
       "Examples:\n"
       "  trainyard down\n"
