@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-
 #include <sstream>
 
 #include "cli/data_dir.h"

@@ -294,16 +294,21 @@ TEST(HttpWatch, TellsThatTheServerAgreedAndNothingOfTheSortWhenItRefused) {
   EXPECT_EQ(told.take(), "closed");
 }
 
-// Whoever stands between may have lost the server without a word.
-TEST(HttpWatch, AWatchThatIsSilentForTooLongEnds) {
-  Mailbox<int> hung_up;
-  TestServer server([&](Peer& peer, const Heard&) {
+// Told when the client has hung up.
+TestServer::Handler one_pod_then_silence(Mailbox<int>& hung_up) {
+  return [&hung_up](Peer& peer, const Heard&) {
     peer.begin_chunks();
     peer.chunk(fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kHeardPod));
     peer.receive();
     hung_up.put(1);
     return false;
-  });
+  };
+}
+
+// Whoever stands between may have lost the server without a word.
+TEST(HttpWatch, AWatchThatIsSilentForTooLongEnds) {
+  Mailbox<int> hung_up;
+  TestServer server(one_pod_then_silence(hung_up));
   HttpOptions options;
   options.silence_max = Duration{50};
   Mailbox<Told> box;
@@ -328,13 +333,7 @@ TEST(HttpWatch, AFailureToConnectIsTold) {
 
 TEST(HttpWatch, NothingIsToldAfterTheHandleIsDropped) {
   Mailbox<int> hung_up;
-  TestServer server([&](Peer& peer, const Heard&) {
-    peer.begin_chunks();
-    peer.chunk(fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", kHeardPod));
-    peer.receive();
-    hung_up.put(1);
-    return false;
-  });
+  TestServer server(one_pod_then_silence(hung_up));
   Mailbox<Told> box;
   auto client = client_of(access_to(server));
   auto watch = client->open(watch_pods(), into(box));

@@ -54,7 +54,8 @@ class NodesByLabel {
   }
   const ByValue& of_label(const std::string& key) {
     auto [at, fresh] = by_label_.try_emplace(key);
-    for (const Node* node : fresh ? nodes_ : std::vector<const Node*>{}) {
+    if (!fresh) return at->second;
+    for (const Node* node : nodes_) {
       auto label = node->labels.find(key);
       if (label != node->labels.end()) at->second[label->second].push_back(node);
     }
