@@ -96,6 +96,17 @@ def killed_after_each_write(world):
         same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1}, "every replica started once")
 
 
+@case("trouble: where no operator runs a job has no pods and no status; it gets them when one comes", alone=True)
+def no_operator(world):
+    world.submit(tfjob("j", {"Chief": role(), "Worker": role()}))
+    time.sleep(3)  # longer than an operator takes
+    same(sorted(world.pods("j")), [], "pods of a job that nobody looks after")
+    same(sorted(each for each in world.services() if each.startswith("j-")), [], "its services")
+    same(world.api.get("tfjob", world.ns, "j").get("status", {}).get("conditions", []), [], "its conditions")
+    with operators(world):
+        world.wait_true("j", "Running")
+
+
 @case("trouble: two operators, one leads; when it dies the other carries on", alone=True)
 def leader_change(world):
     with operators(world, 2, wait=False) as (both, _):
