@@ -20,8 +20,7 @@
 namespace trainyard::client {
 namespace {
 
-// As much as TLS brings at once; buffers of answers grow when there is more.
-constexpr size_t kBufferBytes = 16 * 1024;
+constexpr size_t kStreamPieceBytes = 16 * 1024;  // of a stream, at once
 constexpr uint64_t kBodyMax = 512ULL * 1024 * 1024;
 constexpr uint64_t kErrorBodyMax = 1024 * 1024;
 
@@ -45,19 +44,17 @@ Error lost(const HttpClient::Core& core, const RawRequest& request, const error_
                       request.path, told(failed, core.options))};
 }
 
-asio::awaitable<Exchange> talk(HttpClient::Core& core, std::unique_ptr<Link> link, bool kept,
-                               const RawRequest& raw, const Identity& identity) {
-  HttpRequest request = core.request_for(raw, identity);
+Awaitable<Exchange> talk(HttpClient::Core& core, std::unique_ptr<Link> link, bool kept, const RawRequest& raw,
+                         const Identity& identity) {
   link->expires_after(core.options.request_timeout);
-  auto [unsent, sent] = co_await http::async_write(*link, request, kTuple);
+  error_code unsent = co_await link->write(core.text_of(raw, identity));
   if (unsent) {
     co_return Exchange{lost(core, raw, unsent), std::nullopt, kept && unsent != beast::error::timeout};
   }
-  beast::flat_buffer buffer;
-  buffer.reserve(kBufferBytes);
   http::response_parser<http::string_body> parser;
   parser.body_limit(kBodyMax);
-  auto [unheard, got] = co_await http::async_read(*link, buffer, parser, kTuple);
+  parser.eager(true);
+  error_code unheard = co_await read_whole(*link, parser);
   if (unheard) {
     bool nothing_came = !parser.got_some() && unheard != beast::error::timeout;
     co_return Exchange{lost(core, raw, unheard), std::nullopt, kept && nothing_came};
@@ -66,7 +63,7 @@ asio::awaitable<Exchange> talk(HttpClient::Core& core, std::unique_ptr<Link> lin
   std::string wait(response[http::field::retry_after]);
   RawReply reply{static_cast<int>(response.result_int()), std::string(response[http::field::content_type]),
                  std::move(response.body())};
-  if (parser.keep_alive() && buffer.size() == 0) core.give_back(std::move(link));
+  if (parser.keep_alive() && link->buffer().size() == 0) core.give_back(std::move(link));
   co_return Exchange{std::move(reply), retry_after_of(wait), false};
 }
 
@@ -77,9 +74,8 @@ void tell_answer(const HttpClient::Core& core, const RawRequest& raw, int status
   core.options.on_answer(raw.verb, raw.resource, status, took);
 }
 
-asio::awaitable<Exchange> exchange_on_a_link(HttpClient::Core& core, const RawRequest& raw,
-                                             const Identity& identity,
-                                             std::shared_ptr<ssl::context> context) {
+Awaitable<Exchange> exchange_on_a_link(HttpClient::Core& core, const RawRequest& raw,
+                                       const Identity& identity, std::shared_ptr<ssl::context> context) {
   if (std::unique_ptr<Link> kept = core.take_idle(context)) {
     Exchange done = co_await talk(core, std::move(kept), true, raw, identity);
     if (!done.stale || raw.method != "GET") co_return done;
@@ -90,8 +86,8 @@ asio::awaitable<Exchange> exchange_on_a_link(HttpClient::Core& core, const RawRe
   co_return co_await talk(core, std::move(link), false, raw, identity);
 }
 
-asio::awaitable<Exchange> exchange(HttpClient::Core& core, const RawRequest& raw, const Identity& identity,
-                                   std::shared_ptr<ssl::context> context) {
+Awaitable<Exchange> exchange(HttpClient::Core& core, const RawRequest& raw, const Identity& identity,
+                             std::shared_ptr<ssl::context> context) {
   co_await core.gate.enter();
   auto begun = std::chrono::steady_clock::now();
   Exchange done = co_await exchange_on_a_link(core, raw, identity, std::move(context));
@@ -156,15 +152,14 @@ class StreamHandle final : public OpenWatch {
 using HeadParser = http::response_parser<http::buffer_body>;
 
 // The body, piece by piece as it comes. nullopt: its end, or that it has been silent for too long.
-asio::awaitable<std::optional<Error>> pump(HttpClient::Core& core, Link& link, beast::flat_buffer& buffer,
-                                           HeadParser& parser, Flow& stream) {
-  std::vector<char> piece(kBufferBytes);
+Awaitable<std::optional<Error>> pump(HttpClient::Core& core, Link& link, HeadParser& parser, Flow& stream) {
+  std::vector<char> piece(kStreamPieceBytes);
   link.expires_never();
   while (!parser.is_done()) {
     parser.get().body().data = piece.data();
     parser.get().body().size = piece.size();
     if (stream.silence_max) link.expires_after(*stream.silence_max);
-    auto [failed, got] = co_await http::async_read_some(link, buffer, parser, kTuple);
+    error_code failed = co_await read_some(link, parser);
     size_t filled = piece.size() - parser.get().body().size;
     if (filled > 0 && !stream.tell({piece.data(), filled})) co_return std::nullopt;
     if (failed == beast::error::timeout) co_return std::nullopt;
@@ -174,38 +169,34 @@ asio::awaitable<std::optional<Error>> pump(HttpClient::Core& core, Link& link, b
 }
 
 // What the server says instead of a stream.
-asio::awaitable<std::optional<Error>> refusal(HttpClient::Core& core, Link& link, beast::flat_buffer& buffer,
-                                              HeadParser& parser) {
+Awaitable<std::optional<Error>> refusal(HttpClient::Core& core, Link& link, HeadParser& parser) {
   const auto status = static_cast<int>(parser.get().result_int());
   http::response_parser<http::string_body> whole(std::move(parser));
   whole.body_limit(kErrorBodyMax);
-  co_await http::async_read(link, buffer, whole, kTuple);
+  co_await read_whole(link, whole);  // what has come of it is told, whatever ended it
   if (status == 401) core.credentials.refused();
   co_return error_of(status, whole.get().body(), false);
 }
 
-asio::awaitable<std::optional<Error>> converse(HttpClient::Core& core, Link& link, Flow& stream,
-                                               const Identity& identity) {
+Awaitable<std::optional<Error>> converse(HttpClient::Core& core, Link& link, Flow& stream,
+                                         const Identity& identity) {
   auto begun = std::chrono::steady_clock::now();
   Result<Done> dialled = co_await core.dial(link);
   if (!dialled.ok()) co_return dialled.error();
-  HttpRequest request = core.request_for(stream.request, identity);
   link.expires_after(core.options.request_timeout);
-  auto [unsent, sent] = co_await http::async_write(link, request, kTuple);
+  error_code unsent = co_await link.write(core.text_of(stream.request, identity));
   if (unsent) co_return lost(core, stream.request, unsent);
-  beast::flat_buffer buffer;
-  buffer.reserve(kBufferBytes);
   HeadParser parser;
   parser.body_limit(boost::none);
-  auto [unheard, got] = co_await http::async_read_header(link, buffer, parser, kTuple);
+  error_code unheard = co_await read_some(link, parser);  // its head, whole
   tell_answer(core, stream.request, unheard ? 0 : static_cast<int>(parser.get().result_int()), begun);
   if (unheard) co_return lost(core, stream.request, unheard);
-  if (parser.get().result_int() != 200) co_return co_await refusal(core, link, buffer, parser);
+  if (parser.get().result_int() != 200) co_return co_await refusal(core, link, parser);
   stream.begin();
-  co_return co_await pump(core, link, buffer, parser, stream);
+  co_return co_await pump(core, link, parser, stream);
 }
 
-asio::awaitable<void> run_stream(HttpClient::Core& core, std::shared_ptr<Flow> stream) {
+Awaitable<void> run_stream(HttpClient::Core& core, std::shared_ptr<Flow> stream) {
   Result<Identity> identity = co_await core.identify();
   if (!identity.ok()) {
     stream->end(identity.error());

@@ -6,18 +6,20 @@
 
 #include <cerrno>
 
+#include "base/check.h"
 #include "client/socks.h"
 #include "kube/objects.h"
 
 namespace trainyard::client {
 namespace {
 
+constexpr size_t kHeadBytes = 512;  // about what the head of a request takes, without its token and its path
 constexpr int kProbeAfterSeconds = 30;
 constexpr int kProbeEverySeconds = 10;
 constexpr int kProbesMax = 3;
 
 // A peer that vanished without a word is noticed within a minute, also on a silent watch.
-void keep_alive(asio::ip::tcp::socket& socket) {
+void keep_alive(Socket& socket) {
   error_code ignored;
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
@@ -31,6 +33,16 @@ bool is_address(const std::string& host) {
   error_code failed;
   asio::ip::make_address(host, failed);
   return !failed;
+}
+
+// Whom the other side must be.
+void expect_name(SSL* ssl, const std::string& name, bool anybody) {
+  if (!is_address(name)) SSL_set_tlsext_host_name(ssl, name.c_str());
+  if (anybody) return;
+  X509_VERIFY_PARAM* wanted = SSL_get0_param(ssl);
+  X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  CHECK((is_address(name) ? X509_VERIFY_PARAM_set1_ip_asc(wanted, name.c_str())
+                          : X509_VERIFY_PARAM_set1_host(wanted, name.c_str(), name.size())) == 1);
 }
 
 // What may not stand in the name of a header is written as %2F.
@@ -67,10 +79,67 @@ std::string told(const error_code& failed, const HttpOptions& options) {
   return failed.message();
 }
 
+Link::Link(asio::io_context& io, const std::shared_ptr<ssl::context>& context, bool tls)
+    : context_(context), tls_(tls), plain_(io), deadline_(io.get_executor(), [this] {
+        expired_ = true;
+        close();
+      }) {}
+
+TlsStream& Link::secure() {
+  CHECK(!secured_);
+  return secured_.emplace(std::move(plain_), *context_, TlsStream::Side::kClient);
+}
+
+error_code Link::cause_of(const error_code& failed) const {
+  return failed && expired_ ? error_code(beast::error::timeout) : failed;
+}
+
+void Link::close() {
+  if (secured_) return secured_->close();
+  error_code ignored;
+  plain_.close(ignored);
+}
+
 bool Link::is_quiet() {
+  if (buffer_.size() > 0 || (secured_ && secured_->has_pending())) return false;
   char byte = 0;
-  ssize_t got = recv(tcp().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  ssize_t got = recv(socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+Awaitable<error_code> Link::write(std::string_view bytes) {
+  while (!secured_ && !bytes.empty()) {
+    auto [failed, sent] = co_await plain_.async_write_some(asio::buffer(bytes), kTuple);
+    if (failed) co_return cause_of(failed);
+    bytes.remove_prefix(sent);
+  }
+  while (!bytes.empty()) {
+    TlsStream::Tried tried = secured_->try_write(bytes.data(), bytes.size());
+    if (tried.error) co_return cause_of(tried.error);
+    bytes.remove_prefix(tried.bytes);
+    if (tried.want == TlsStream::Want::kNothing) continue;
+    auto [failed] = co_await secured_->async_wait(tried.want, kTuple);
+    if (failed) co_return cause_of(failed);
+  }
+  co_return error_code{};
+}
+
+Awaitable<error_code> Link::read_more() {
+  asio::mutable_buffer into = buffer_.prepare(transport::kTlsRecordBytes);
+  if (!secured_) {
+    auto [failed, got] = co_await plain_.async_read_some(into, kTuple);
+    buffer_.commit(got);
+    co_return cause_of(failed);
+  }
+  while (true) {
+    TlsStream::Tried tried = secured_->try_read(into.data(), into.size());
+    if (tried.want == TlsStream::Want::kNothing) {
+      buffer_.commit(tried.bytes);
+      co_return cause_of(tried.error);
+    }
+    auto [failed] = co_await secured_->async_wait(tried.want, kTuple);
+    if (failed) co_return cause_of(failed);
+  }
 }
 
 HttpClient::Core::Core(Access given, HttpOptions chosen, Endpoint to, std::optional<Endpoint> through)
@@ -126,82 +195,88 @@ void HttpClient::Core::forget_context() {
   context.reset();
 }
 
-asio::awaitable<Result<Identity>> HttpClient::Core::identify() {
-  auto ask = [this]() -> asio::awaitable<std::optional<Result<Identity>>> {
+Awaitable<Result<Identity>> HttpClient::Core::identify() {
+  using Answer = std::optional<Result<Identity>>;
+  auto ask = [this]() -> asio::awaitable<Answer, asio::thread_pool::executor_type> {
     co_return credentials.current();
   };
-  std::optional<Result<Identity>> answer = co_await asio::co_spawn(helpers, ask, asio::use_awaitable);
+  Answer answer = co_await asio::co_spawn(helpers, ask, asio::use_awaitable_t<Io>{});
   co_return std::move(*answer);
 }
 
-asio::awaitable<Result<Done>> HttpClient::Core::dial_tcp(Link& link, const Endpoint& to) {
+Awaitable<Result<Done>> HttpClient::Core::dial_tcp(Link& link, const Endpoint& to) {
   asio::ip::tcp::resolver resolver(link.get_executor());
   auto [unresolved, addresses] = co_await resolver.async_resolve(to.host, to.port, kTuple);
   if (unresolved) co_return unreachable(fmt::format("{}: {}", to.host, unresolved.message()));
   link.expires_after(options.connect_timeout);
-  auto [failed, address] = co_await link.tcp().async_connect(addresses, kTuple);
-  if (failed == beast::error::timeout) {
+  auto [failed, address] = co_await asio::async_connect(link.socket(), addresses, kTuple);
+  if (link.cause_of(failed) == beast::error::timeout) {
     co_return unreachable(fmt::format("no connection within {}", format_duration(options.connect_timeout)));
   }
   if (failed) co_return unreachable(failed.message());
-  keep_alive(link.tcp().socket());
+  keep_alive(link.socket());
   co_return Done{};
 }
 
-asio::awaitable<Result<Done>> HttpClient::Core::ask_proxy(Link& link) {
+Awaitable<Result<Done>> HttpClient::Core::ask_proxy(Link& link) {
   std::string target = authority_of(server);
-  http::request<http::empty_body> ask{http::verb::connect, target, 11};
-  ask.set(http::field::host, target);
-  ask.set(http::field::user_agent, options.user_agent);
+  std::string ask =
+      fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\nUser-Agent: {1}\r\n", target, options.user_agent);
   if (!proxy->user_info.empty()) {
-    ask.set(http::field::proxy_authorization, "Basic " + kube::encode_base64(proxy->user_info));
+    ask += fmt::format("Proxy-Authorization: Basic {}\r\n", kube::encode_base64(proxy->user_info));
   }
   link.expires_after(options.connect_timeout);
-  auto [unsent, sent] = co_await http::async_write(link.tcp(), ask, kTuple);
+  error_code unsent = co_await link.write(ask + "\r\n");
   if (unsent) co_return unreachable(fmt::format("proxy {}: {}", proxy->host, unsent.message()));
-  beast::flat_buffer buffer;
   http::response_parser<http::empty_body> parser;
   parser.skip(true);  // the answer to CONNECT has no body, whatever its head says
-  auto [unheard, got] = co_await http::async_read_header(link.tcp(), buffer, parser, kTuple);
+  error_code unheard = co_await read_whole(link, parser);
   if (unheard) co_return unreachable(fmt::format("proxy {}: {}", proxy->host, unheard.message()));
   const unsigned status = parser.get().result_int();
   if (status != 200) co_return unreachable(fmt::format("proxy {} answered {}", proxy->host, status));
   co_return Done{};
 }
 
-asio::awaitable<Result<Done>> HttpClient::Core::ask_socks(Link& link) {
+Awaitable<Result<Done>> HttpClient::Core::ask_socks(Link& link) {
   SocksDialogue dialogue(proxy->user_info, server.host, static_cast<uint16_t>(std::stoi(server.port)));
   Result<std::string> words = dialogue.begin();
   link.expires_after(options.connect_timeout);
   while (words.ok()) {
-    auto [unsent, sent] = co_await asio::async_write(link.tcp(), asio::buffer(*words), kTuple);
+    error_code unsent = co_await link.write(*words);
     if (unsent) co_return unreachable(fmt::format("proxy {}: {}", proxy->host, unsent.message()));
     if (dialogue.is_done()) co_return Done{};
     std::string heard(dialogue.wanted(), '\0');
-    auto [unheard, got] = co_await asio::async_read(link.tcp(), asio::buffer(heard), kTuple);
-    if (unheard) co_return unreachable(fmt::format("proxy {}: {}", proxy->host, unheard.message()));
+    auto [unheard, got] = co_await asio::async_read(link.socket(), asio::buffer(heard), kTuple);
+    if (unheard) {
+      co_return unreachable(fmt::format("proxy {}: {}", proxy->host, link.cause_of(unheard).message()));
+    }
     words = dialogue.hear(heard);
   }
   co_return unreachable(fmt::format("proxy {}: {}", proxy->host, words.error().message));
 }
 
-asio::awaitable<Result<Done>> HttpClient::Core::greet(Link& link) {
+Awaitable<Result<Done>> HttpClient::Core::greet(Link& link) {
   std::string name = access.tls_server_name.empty() ? server.host : access.tls_server_name;
-  if (!is_address(name)) SSL_set_tlsext_host_name(link.secure().native_handle(), name.c_str());
-  if (!access.insecure) link.secure().set_verify_callback(ssl::host_name_verification(name));
+  TlsStream& stream = link.secure();
+  expect_name(stream.native_handle(), name, access.insecure);
   link.expires_after(options.connect_timeout);
-  auto [failed] = co_await link.secure().async_handshake(ssl::stream_base::client, kTuple);
-  if (!failed) co_return Done{};
-  long verdict = SSL_get_verify_result(link.secure().native_handle());
+  TlsStream::Tried tried = stream.try_handshake();
+  while (tried.want != TlsStream::Want::kNothing) {
+    auto [failed] = co_await stream.async_wait(tried.want, kTuple);
+    if (failed) co_return unreachable("TLS: " + link.cause_of(failed).message());
+    tried = stream.try_handshake();
+  }
+  if (!tried.error) co_return Done{};
+  long verdict = SSL_get_verify_result(stream.native_handle());
   if (verdict != X509_V_OK) {
     forget_context();  // its authorities may have been replaced meanwhile
     co_return unreachable(fmt::format("the server's certificate is not trusted for '{}': {}", name,
                                       X509_verify_cert_error_string(verdict)));
   }
-  co_return unreachable("TLS: " + failed.message());
+  co_return unreachable("TLS: " + tried.error.message());
 }
 
-asio::awaitable<Result<Done>> HttpClient::Core::dial(Link& link) {
+Awaitable<Result<Done>> HttpClient::Core::dial(Link& link) {
   Result<Done> connected = co_await dial_tcp(link, proxy ? *proxy : server);
   if (!connected.ok()) co_return connected;
   if (proxy && proxy->socks) {
@@ -224,25 +299,30 @@ std::string HttpClient::Core::host_header() const {
   return usual ? host.substr(0, host.rfind(':')) : host;
 }
 
-HttpRequest HttpClient::Core::request_for(const RawRequest& raw, const Identity& identity) const {
-  HttpRequest request;
-  request.version(11);
-  request.method_string(raw.method);
-  request.target(server.path + raw.path);
-  request.set(http::field::host, host_header());
-  request.set(http::field::user_agent, options.user_agent);
-  request.set(http::field::accept, "application/json");
-  if (!identity.token.empty()) request.set(http::field::authorization, "Bearer " + identity.token);
-  if (!access.as_user.empty()) request.set("Impersonate-User", access.as_user);
-  if (!access.as_uid.empty()) request.set("Impersonate-Uid", access.as_uid);
-  for (const std::string& group : access.as_groups) request.insert("Impersonate-Group", group);
-  for (const auto& [name, value] : access.as_extra) {
-    request.insert("Impersonate-Extra-" + as_header_name(name), value);
-  }
-  for (const auto& [name, value] : raw.headers) request.set(name, value);
-  request.body() = raw.body;
-  request.prepare_payload();
-  return request;
+void HttpClient::Core::tell_headers(const RawRequest& raw, const Identity& identity,
+                                    const HeaderSink& tell) const {
+  auto names_it = [](const auto& header) { return beast::iequals(header.first, "Accept"); };
+  tell("User-Agent", options.user_agent);
+  if (std::ranges::none_of(raw.headers, names_it)) tell("Accept", "application/json");
+  if (!identity.token.empty()) tell("Authorization", "Bearer " + identity.token);
+  if (!access.as_user.empty()) tell("Impersonate-User", access.as_user);
+  if (!access.as_uid.empty()) tell("Impersonate-Uid", access.as_uid);
+  for (const std::string& group : access.as_groups) tell("Impersonate-Group", group);
+  for (const auto& [name, value] : access.as_extra) tell("Impersonate-Extra-" + as_header_name(name), value);
+  for (const auto& [name, value] : raw.headers) tell(name, value);
+}
+
+std::string HttpClient::Core::text_of(const RawRequest& raw, const Identity& identity) const {
+  std::string text;
+  text.reserve(kHeadBytes + identity.token.size() + raw.path.size() + raw.body.size());
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "{} {}{} HTTP/1.1\r\nHost: {}\r\n", raw.method, server.path, raw.path, host_header());
+  tell_headers(raw, identity, [&](std::string_view name, std::string_view value) {
+    text.append(name).append(": ").append(value).append("\r\n");
+  });
+  if (!raw.body.empty() || raw.method != "GET")
+    fmt::format_to(out, "Content-Length: {}\r\n", raw.body.size());
+  return text.append("\r\n").append(raw.body);
 }
 
 std::unique_ptr<Link> HttpClient::Core::take_idle(const std::shared_ptr<ssl::context>& wanted) {

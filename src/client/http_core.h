@@ -8,13 +8,14 @@
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
 #include <deque>
 #include <memory>
 #include <thread>
 
 #include "client/credentials.h"
 #include "client/http_client.h"
+#include "transport/deadline.h"
+#include "transport/tls_stream.h"
 
 namespace trainyard::client {
 
@@ -24,48 +25,98 @@ namespace http = boost::beast::http;
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
-inline constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+using transport::Awaitable;
+using transport::Io;
+using transport::kTuple;
+using transport::Socket;
+using transport::TlsStream;
 
-// One connection, plain or TLS, as a stream that Beast reads and writes.
+// One connection, plain until secure() was called, TLS from then on; and what has come and was not read yet.
+// Beast can read and write it as a stream too.
 class Link {
  public:
-  using executor_type = beast::tcp_stream::executor_type;
+  using executor_type = Io;
 
-  Link(asio::io_context& io, const std::shared_ptr<ssl::context>& context, bool tls)
-      : context_(context), stream_(io.get_executor(), *context), tls_(tls) {}
+  Link(asio::io_context& io, const std::shared_ptr<ssl::context>& context, bool tls);
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
 
-  executor_type get_executor() { return stream_.get_executor(); }
-  beast::tcp_stream& tcp() { return stream_.next_layer(); }
-  beast::ssl_stream<beast::tcp_stream>& secure() { return stream_; }
+  executor_type get_executor() { return plain_.get_executor(); }
+  Socket& socket() { return secured_ ? secured_->socket() : plain_; }
   bool tls() const { return tls_; }
   const std::shared_ptr<ssl::context>& context() const { return context_; }
 
-  void expires_after(Duration limit) { tcp().expires_after(limit); }
-  void expires_never() { tcp().expires_never(); }
+  // REQUIRES: connected, and called once.
+  TlsStream& secure();
+
+  // What is under way then fails, and cause_of() says why.
+  void expires_after(Duration limit) { deadline_.set(limit); }
+  void expires_never() { deadline_.clear(); }
+  // beast::error::timeout when it has expired, else the error as it is.
+  error_code cause_of(const error_code& failed) const;
   // Ends whatever is under way.
-  void close() {
-    error_code ignored;
-    tcp().socket().close(ignored);
-  }
+  void close();
   // Whether nothing has come and nobody has hung up since the last answer.
   bool is_quiet();
 
+  // Sends all of it.
+  Awaitable<error_code> write(std::string_view bytes);
+  // Waits for more, and puts it behind what is in buffer().
+  Awaitable<error_code> read_more();
+  beast::flat_buffer& buffer() { return buffer_; }
+
   template <typename Buffers, typename Token>
   auto async_read_some(const Buffers& buffers, Token&& token) {
-    if (tls_) return stream_.async_read_some(buffers, std::forward<Token>(token));
-    return tcp().async_read_some(buffers, std::forward<Token>(token));
+    if (secured_) return secured_->async_read_some(buffers, std::forward<Token>(token));
+    return plain_.async_read_some(buffers, std::forward<Token>(token));
   }
   template <typename Buffers, typename Token>
   auto async_write_some(const Buffers& buffers, Token&& token) {
-    if (tls_) return stream_.async_write_some(buffers, std::forward<Token>(token));
-    return tcp().async_write_some(buffers, std::forward<Token>(token));
+    if (secured_) return secured_->async_write_some(buffers, std::forward<Token>(token));
+    return plain_.async_write_some(buffers, std::forward<Token>(token));
   }
 
  private:
+  // Fixed.
   std::shared_ptr<ssl::context> context_;
-  beast::ssl_stream<beast::tcp_stream> stream_;
   bool tls_;
+  // State.
+  Socket plain_;
+  std::optional<TlsStream> secured_;
+  beast::flat_buffer buffer_;
+  bool expired_ = false;
+  transport::Deadline deadline_;
 };
+
+// One step of reading an answer: takes what has come, waits for more when that is not enough for a step.
+// http::error::end_of_stream: the server hung up before it said anything.
+template <typename Parser>
+Awaitable<error_code> read_some(Link& link, Parser& parser) {
+  error_code failed;
+  while (true) {
+    if (link.buffer().size() > 0) {
+      link.buffer().consume(parser.put(link.buffer().data(), failed));
+      if (failed != http::error::need_more) co_return failed;
+    }
+    failed = co_await link.read_more();
+    if (failed == asio::error::eof) {
+      if (!parser.got_some()) co_return http::error::end_of_stream;
+      failed = {};
+      parser.put_eof(failed);
+      co_return failed;
+    }
+    if (failed) co_return failed;
+  }
+}
+
+// Until all of it is there.
+template <typename Parser>
+Awaitable<error_code> read_whole(Link& link, Parser& parser) {
+  while (!parser.is_done()) {
+    if (error_code failed = co_await read_some(link, parser)) co_return failed;
+  }
+  co_return error_code{};
+}
 
 // How Beast's WebSocket hangs up.
 inline void beast_close_socket(Link& link) { link.close(); }
@@ -82,15 +133,13 @@ void async_teardown(beast::role_type, Link& link, Handler&& handler) {
 // Runs a coroutine to its end, from another thread. (co_spawn wants a result that can be
 // made from nothing; a Result cannot.)
 template <typename T>
-asio::awaitable<std::optional<T>> as_optional(asio::awaitable<T> work) {
+Awaitable<std::optional<T>> as_optional(Awaitable<T> work) {
   co_return co_await std::move(work);
 }
 template <typename T>
-T wait_for(asio::io_context& io, asio::awaitable<T> work) {
+T wait_for(asio::io_context& io, Awaitable<T> work) {
   return *asio::co_spawn(io, as_optional(std::move(work)), asio::use_future).get();
 }
-
-using HttpRequest = http::request<http::string_body>;
 
 // Gate: lets so many through at once; the others wait in line. Used on the I/O thread.
 class Gate {
@@ -98,12 +147,12 @@ class Gate {
   Gate(asio::io_context& io, int most) : io_(io), most_(most) {}
 
   // REQUIRES: leave() for each.
-  asio::awaitable<void> enter() {
+  Awaitable<void> enter() {
     if (inside_ < most_) {
       ++inside_;
       co_return;
     }
-    auto turn = std::make_shared<asio::steady_timer>(io_, asio::steady_timer::time_point::max());
+    auto turn = std::make_shared<Turn>(io_, Turn::time_point::max());
     waiting_.push_back(turn);
     co_await turn->async_wait(kTuple);
   }
@@ -118,10 +167,13 @@ class Gate {
   }
 
  private:
+  using Turn =
+      asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Io>;
+
   asio::io_context& io_;
   int most_;
   int inside_ = 0;
-  std::deque<std::shared_ptr<asio::steady_timer>> waiting_;
+  std::deque<std::shared_ptr<Turn>> waiting_;
 };
 
 struct HttpClient::Core {
@@ -155,10 +207,14 @@ struct HttpClient::Core {
   Result<std::shared_ptr<ssl::context>> context_for(const Identity& identity);
   void forget_context();
   // Credentials, asked for without holding up the I/O thread.
-  asio::awaitable<Result<Identity>> identify();
+  Awaitable<Result<Identity>> identify();
   // Connects, through the proxy if there is one, and greets.
-  asio::awaitable<Result<Done>> dial(Link& link);
-  HttpRequest request_for(const RawRequest& raw, const Identity& identity) const;
+  Awaitable<Result<Done>> dial(Link& link);
+  // The whole request, as it is sent.
+  std::string text_of(const RawRequest& raw, const Identity& identity) const;
+  // The headers of a request besides Host and Content-Length, in turn.
+  using HeaderSink = std::function<void(std::string_view name, std::string_view value)>;
+  void tell_headers(const RawRequest& raw, const Identity& identity, const HeaderSink& tell) const;
   std::string host_header() const;
 
   std::unique_ptr<Link> take_idle(const std::shared_ptr<ssl::context>& wanted);
@@ -167,10 +223,10 @@ struct HttpClient::Core {
   Error unreachable(const std::string& why) const;
 
  private:
-  asio::awaitable<Result<Done>> dial_tcp(Link& link, const Endpoint& to);
-  asio::awaitable<Result<Done>> ask_proxy(Link& link);
-  asio::awaitable<Result<Done>> ask_socks(Link& link);
-  asio::awaitable<Result<Done>> greet(Link& link);
+  Awaitable<Result<Done>> dial_tcp(Link& link, const Endpoint& to);
+  Awaitable<Result<Done>> ask_proxy(Link& link);
+  Awaitable<Result<Done>> ask_socks(Link& link);
+  Awaitable<Result<Done>> greet(Link& link);
 };
 
 std::string told(const error_code& failed, const HttpOptions& options);

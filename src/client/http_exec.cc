@@ -41,7 +41,7 @@ struct Session {
 };
 using SessionPtr = std::shared_ptr<Session>;
 
-asio::awaitable<void> write_all(SessionPtr session) {
+Awaitable<void> write_all(SessionPtr session) {
   while (!session->unsent.empty()) {
     auto [failed, sent] = co_await session->socket.async_write(asio::buffer(session->unsent.front()), kTuple);
     bool was_input = session->unsent.front()[0] == kChannelIn;
@@ -77,8 +77,8 @@ void take_message(Session& session, std::string_view message) {
   }
 }
 
-asio::awaitable<std::optional<Error>> shake_hands(Session& session, const std::string& path,
-                                                  const Identity& identity) {
+Awaitable<std::optional<Error>> shake_hands(Session& session, const std::string& path,
+                                            const Identity& identity) {
   HttpClient::Core& core = session.core;
   Result<Done> dialled = co_await core.dial(session.socket.next_layer());
   if (!dialled.ok()) co_return dialled.error();
@@ -86,10 +86,9 @@ asio::awaitable<std::optional<Error>> shake_hands(Session& session, const std::s
   websocket::stream_base::timeout limits{std::chrono::seconds(30), std::chrono::seconds(60), true};
   session.socket.set_option(limits);
   session.socket.set_option(websocket::stream_base::decorator([&](websocket::request_type& request) {
-    HttpRequest usual = core.request_for({"GET", path, {}, ""}, identity);
-    for (const auto& field : usual) {
-      if (field.name() != http::field::host) request.insert(field.name_string(), field.value());
-    }
+    core.tell_headers({"GET", path, {}, ""}, identity, [&](std::string_view name, std::string_view value) {
+      request.insert({name.data(), name.size()}, {value.data(), value.size()});
+    });
     request.set(http::field::sec_websocket_protocol, "v5.channel.k8s.io, v4.channel.k8s.io");
   }));
   session.socket.binary(true);
@@ -131,8 +130,8 @@ void read_input(const SessionPtr& session, int stop) {
   }
 }
 
-asio::awaitable<Result<int>> follow(SessionPtr session, std::string path, Identity identity,
-                                    std::function<void()> on_open) {
+Awaitable<Result<int>> follow(SessionPtr session, std::string path, Identity identity,
+                              std::function<void()> on_open) {
   std::optional<Error> refused = co_await shake_hands(*session, path, identity);
   if (refused) co_return *refused;
   if (session->io.size) {

@@ -16,6 +16,7 @@
 #include "server/status.h"
 #include "server/text.h"
 #include "server/websocket.h"
+#include "transport/deadline.h"
 
 namespace trainyard::server {
 namespace {
@@ -27,7 +28,7 @@ namespace http = beast::http;
 constexpr Duration kLinger{1'000};            // for a client that is still sending what we refused
 constexpr size_t kLingerBytesMax = 16 << 20;  // and how much of it
 constexpr size_t kHeadBytes = 256;            // about what the header of an answer takes
-constexpr size_t kReadAtOnceMax = kTlsRecordBytes;
+constexpr size_t kReadAtOnceMax = transport::kTlsRecordBytes;
 constexpr size_t kWrittenAtOnceMax = 64 * 1024;  // larger answers are not copied behind their header
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
@@ -76,46 +77,11 @@ std::optional<Status> status_of_failure(const beast::error_code& error) {
   return std::nullopt;
 }
 
-// When a connection is over unless something comes. Moving it on costs nothing: its timer stays
-// as it is and looks again when it fires.
-class Deadline {
- public:
-  Deadline(const Io& executor, std::function<void()> on_over)
-      : timer_(executor), on_over_(std::move(on_over)) {}
-
-  void set(Duration from_now) {
-    at_ = Clock::now() + from_now;
-    if (!armed_ || at_ < timer_.expiry()) arm();
-  }
-  void clear() { at_ = Clock::time_point::max(); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  void arm() {
-    armed_ = true;
-    timer_.expires_at(at_);
-    timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](const beast::error_code& error) {
-      if (error || alive.expired()) return;  // it was armed anew, or nobody waits any more
-      armed_ = false;
-      if (at_ == Clock::time_point::max()) return;
-      if (at_ <= Clock::now()) return on_over_();
-      arm();
-    });
-  }
-
-  net::basic_waitable_timer<Clock, net::wait_traits<Clock>, Io> timer_;
-  std::function<void()> on_over_;
-  Clock::time_point at_ = Clock::time_point::max();
-  bool armed_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-};
-
 class Connection final : public LiveConnection, public std::enable_shared_from_this<Connection> {
  public:
   Connection(Socket socket, net::ssl::context& tls, Handler& handler, const ServerLimits& limits)
       : executor_(socket.get_executor()),
-        stream_(std::move(socket), tls),
+        stream_(std::move(socket), tls, TlsStream::Side::kServer),
         deadline_(executor_, [this] { close(); }),
         wake_(executor_),
         handler_(handler),
@@ -390,7 +356,7 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
   // Fixed.
   Io executor_;
   TlsStream stream_;
-  Deadline deadline_;
+  transport::Deadline deadline_;
   net::steady_timer wake_;
   Handler& handler_;
   const ServerLimits& limits_;

@@ -8,9 +8,13 @@
 
 #include "server/handler.h"
 #include "server/server.h"
-#include "server/tls_stream.h"
+#include "transport/tls_stream.h"
 
 namespace trainyard::server {
+
+using transport::Io;
+using transport::Socket;
+using transport::TlsStream;
 
 // A connection as the server sees it.
 class LiveConnection {

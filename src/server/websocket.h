@@ -2,24 +2,19 @@
 // transport: includes Beast.
 #pragma once
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <functional>
 #include <memory>
 
 #include "server/http.h"
-#include "server/tls_stream.h"
+#include "transport/tls_stream.h"
 
 namespace trainyard::server {
 
-// A failed operation answers with its error code, as the first of a tuple; it does not throw.
-inline constexpr auto kTuple = boost::asio::as_tuple(boost::asio::use_awaitable_t<Io>{});
-
-template <typename T>
-using Awaitable = boost::asio::awaitable<T, Io>;
+using transport::Awaitable;
+using transport::kTuple;
+using transport::TlsStream;
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
 class WebSocketSession {

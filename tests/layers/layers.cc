@@ -33,9 +33,9 @@ const KeptLibrary kKeptLibraries[] = {
     {"yaml-cpp/", {"kube"}},
     {"simdjson", {"kube"}},
     {"CLI/", {"cli"}},
-    {"openssl/", {"cli", "client", "server"}},
-    {"boost/asio", {"client", "server"}},
-    {"boost/beast", {"client", "server"}},
+    {"openssl/", {"cli", "client", "server", "transport"}},
+    {"boost/asio", {"client", "server", "transport"}},
+    {"boost/beast", {"client", "server", "transport"}},
     {"sqlite3.h", {"hub"}},
 };
 

@@ -1,4 +1,4 @@
-#include "server/tls_stream.h"
+#include "transport/tls_stream.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-namespace trainyard::server {
+namespace trainyard::transport {
 namespace {
 
 namespace net = boost::asio;
@@ -60,14 +60,14 @@ BIO* bio_of(int socket) {
 
 }  // namespace
 
-TlsStream::TlsStream(Socket socket, net::ssl::context& context)
+TlsStream::TlsStream(Socket socket, net::ssl::context& context, Side side)
     : socket_(std::move(socket)), ssl_(SSL_new(context.native_handle())) {
   CHECK(ssl_ != nullptr);
   error_code ignored;
   socket_.native_non_blocking(true, ignored);
   BIO* bio = bio_of(socket_.native_handle());
   SSL_set_bio(ssl_.get(), bio, bio);
-  SSL_set_accept_state(ssl_.get());
+  side == Side::kServer ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
   SSL_set_read_ahead(ssl_.get(), 1);
   SSL_set_mode(ssl_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
@@ -91,8 +91,12 @@ TlsStream::Tried TlsStream::result_of(int returned) {
       return {.error = errno == 0 ? error_code(net::error::eof)
                                   : error_code(errno, boost::system::system_category())};
     default:
-      return {.error = error_code(static_cast<int>(ERR_get_error()), net::error::get_ssl_category())};
+      break;
   }
+  unsigned long why = ERR_get_error();
+  if (ERR_GET_REASON(why) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+    return {.error = net::ssl::error::stream_truncated};
+  return {.error = error_code(static_cast<int>(why), net::error::get_ssl_category())};
 }
 
 TlsStream::Tried TlsStream::try_handshake() {
@@ -121,4 +125,4 @@ void teardown(boost::beast::role_type, TlsStream& stream, error_code& error) {
 
 void beast_close_socket(TlsStream& stream) { stream.close(); }
 
-}  // namespace trainyard::server
+}  // namespace trainyard::transport

@@ -1,4 +1,4 @@
-// TlsStream: TLS on a socket. Internal to the transport: includes Asio. All of it is used on
+// TlsStream: TLS on a connected socket, either side of it. Includes Asio. All of it is used on
 // the one thread of the socket's executor.
 //
 // OpenSSL reads and writes the socket itself, so a request that has come is read with one
@@ -18,10 +18,10 @@
 #include <memory>
 #include <string>
 
-namespace trainyard::server {
+#include "transport/awaitable.h"
 
-// Every connection belongs to the one thread that runs its context.
-using Io = boost::asio::io_context::executor_type;
+namespace trainyard::transport {
+
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Io>;
 
 inline constexpr size_t kTlsRecordBytes = 16 * 1024;
@@ -38,8 +38,10 @@ class TlsStream {
     Want want = Want::kNothing;
   };
 
-  // The server's side. The context outlives it.
-  TlsStream(Socket socket, boost::asio::ssl::context& context);
+  enum class Side { kServer, kClient };
+
+  // The context outlives it.
+  TlsStream(Socket socket, boost::asio::ssl::context& context, Side side);
 
   executor_type get_executor() { return socket_.get_executor(); }
   Socket& socket() { return socket_; }
@@ -49,7 +51,8 @@ class TlsStream {
   void close();
 
   Tried try_handshake();
-  // The end of the stream is an error: boost::asio::error::eof.
+  // The end of the stream is an error: boost::asio::error::eof, or stream_truncated (of
+  // boost::asio::ssl::error) where the other side did not say that it was one.
   Tried try_read(void* data, size_t size);
   Tried try_write(const void* data, size_t size);
   // Whether something that was read from the socket may not have been given out.
@@ -117,4 +120,4 @@ void async_teardown(boost::beast::role_type role, TlsStream& stream, Handler&& h
                     [handler = std::forward<Handler>(handler), error]() mutable { handler(error); });
 }
 
-}  // namespace trainyard::server
+}  // namespace trainyard::transport
