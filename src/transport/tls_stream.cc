@@ -24,6 +24,7 @@ int receive_from_socket(BIO* bio, char* data, int size) {
   BIO_clear_retry_flags(bio);
   ssize_t count = ::recv(socket_of(bio), data, static_cast<size_t>(size), 0);
   if (count < 0 && may_be_tried_again()) BIO_set_retry_read(bio);
+  if (count == 0 && size > 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   return static_cast<int>(count);
 }
 
@@ -35,7 +36,10 @@ int send_to_socket(BIO* bio, const char* data, int size) {
   return static_cast<int>(count);
 }
 
-long control_socket(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+long control_socket(BIO* bio, int command, long, void*) {
+  if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
 
 void set_socket(BIO* bio, int socket) {
   // A BIO has one word for its owner. NOLINTNEXTLINE(performance-no-int-to-ptr)
