@@ -31,23 +31,30 @@ using transport::kTuple;
 using transport::Socket;
 using transport::TlsStream;
 
+// How others are greeted: whom to trust, and who we are.
+struct Contexts {
+  ssl::context server{ssl::context::tls_client};
+  std::optional<ssl::context> proxy;  // where there is one that speaks TLS
+};
+
 // One connection, plain until secure() was called, TLS from then on; and what has come and was not read yet.
 // Beast can read and write it as a stream too.
 class Link {
  public:
   using executor_type = Io;
 
-  Link(asio::io_context& io, const std::shared_ptr<ssl::context>& context, bool tls);
+  Link(asio::io_context& io, std::shared_ptr<Contexts> contexts, bool tls);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
   executor_type get_executor() { return plain_.get_executor(); }
   Socket& socket() { return secured_ ? secured_->socket() : plain_; }
   bool tls() const { return tls_; }
-  const std::shared_ptr<ssl::context>& context() const { return context_; }
+  const std::shared_ptr<Contexts>& contexts() const { return contexts_; }
 
-  // REQUIRES: connected, and called once.
-  TlsStream& secure();
+  // The handshake is next. For a second time: with the server, within the TLS of the proxy.
+  // REQUIRES: connected; the context is one of contexts().
+  TlsStream& secure(ssl::context& context);
 
   // What is under way then fails, and cause_of() says why.
   void expires_after(Duration limit) { deadline_.set(limit); }
@@ -78,7 +85,7 @@ class Link {
 
  private:
   // Fixed.
-  std::shared_ptr<ssl::context> context_;
+  std::shared_ptr<Contexts> contexts_;
   bool tls_;
   // State.
   Socket plain_;
@@ -193,8 +200,8 @@ struct HttpClient::Core {
 
   // State, protected by `mutex`.
   std::mutex mutex;
-  std::shared_ptr<ssl::context> context;
-  Identity context_identity;  // whose certificate the context carries
+  std::shared_ptr<Contexts> contexts;
+  Identity contexts_identity;  // whose certificate they carry
   struct Idle {
     std::unique_ptr<Link> link;
     std::chrono::steady_clock::time_point since;
@@ -203,9 +210,9 @@ struct HttpClient::Core {
 
   std::thread thread;
 
-  // The context for this identity; made anew when its certificate is another, or when forgotten.
-  Result<std::shared_ptr<ssl::context>> context_for(const Identity& identity);
-  void forget_context();
+  // The contexts for this identity; made anew when its certificate is another, or when forgotten.
+  Result<std::shared_ptr<Contexts>> contexts_for(const Identity& identity);
+  void forget_contexts();
   // Credentials, asked for without holding up the I/O thread.
   Awaitable<Result<Identity>> identify();
   // Connects, through the proxy if there is one, and greets.
@@ -217,7 +224,7 @@ struct HttpClient::Core {
   void tell_headers(const RawRequest& raw, const Identity& identity, const HeaderSink& tell) const;
   std::string host_header() const;
 
-  std::unique_ptr<Link> take_idle(const std::shared_ptr<ssl::context>& wanted);
+  std::unique_ptr<Link> take_idle(const std::shared_ptr<Contexts>& wanted);
   void give_back(std::unique_ptr<Link> link);
 
   Error unreachable(const std::string& why) const;
@@ -226,7 +233,10 @@ struct HttpClient::Core {
   Awaitable<Result<Done>> dial_tcp(Link& link, const Endpoint& to);
   Awaitable<Result<Done>> ask_proxy(Link& link);
   Awaitable<Result<Done>> ask_socks(Link& link);
-  Awaitable<Result<Done>> greet(Link& link);
+  Awaitable<Result<Done>> reach_proxy(Link& link);
+  // `who` is "server" or "proxy".
+  Awaitable<Result<Done>> greet(Link& link, ssl::context& context, std::string name, std::string_view who);
+  Result<Done> prepare(ssl::context& context, const Identity& identity, bool trusts_system) const;
 };
 
 std::string told(const error_code& failed, const HttpOptions& options);
