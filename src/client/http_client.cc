@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <future>
 #include <mutex>
 
 #include "base/match.h"
@@ -254,7 +253,8 @@ Result<RawReply> HttpClient::fetch(const RawRequest& request) {
     if (!identity.ok()) return identity.error();
     Result<std::shared_ptr<Contexts>> contexts = core_->contexts_for(*identity);
     if (!contexts.ok()) return contexts.error();
-    Exchange done = wait_for(core_->io, exchange(*core_, request, *identity, *contexts));
+    Exchange done =
+        wait_for<Exchange>(core_->io, [&] { return exchange(*core_, request, *identity, *contexts); });
     if (!done.reply.ok()) return done.reply;
     int status = done.reply->status;
     if (status == 401 && !asked_anew) {
@@ -353,16 +353,13 @@ std::vector<Result<Reply>> HttpClient::send_all(std::vector<kube::Request> reque
   }
   std::vector<RawRequest> raw;
   for (const kube::Request& request : requests) raw.push_back(raw_of(request));
-  std::vector<std::future<std::optional<Exchange>>> under_way;
-  for (const RawRequest& one : raw) {
-    under_way.push_back(asio::co_spawn(core_->io, as_optional(exchange(*core_, one, *identity, *contexts)),
-                                       asio::use_future));
-  }
+  std::vector<std::optional<Exchange>> ended = wait_for_all<Exchange>(
+      core_->io, raw.size(), [&](size_t i) { return exchange(*core_, raw[i], *identity, *contexts); });
   // What must be sent once more goes alone: send() knows when.
   std::vector<size_t> again;
   std::optional<Duration> pause;
   for (size_t i = 0; i < requests.size(); ++i) {
-    Exchange done = *under_way[i].get();
+    const Exchange& done = *ended[i];
     int status = done.reply.ok() ? done.reply->status : 0;
     bool later = (status == 429 || status == 503) && done.retry_after &&
                  *done.retry_after <= core_->options.retry_after_max;

@@ -138,6 +138,11 @@ Awaitable<error_code> Link::read_more() {
     buffer_.commit(got);
     co_return cause_of(failed);
   }
+  // What has come is read at once; else to wait first saves a try for every answer, which never is there yet.
+  if (!secured_->has_pending()) {
+    auto [failed] = co_await secured_->async_wait(TlsStream::Want::kToRead, kTuple);
+    if (failed) co_return cause_of(failed);
+  }
   while (true) {
     TlsStream::Tried tried = secured_->try_read(into.data(), into.size());
     if (tried.want == TlsStream::Want::kNothing) {

@@ -10,6 +10,7 @@
 #include <boost/beast/http.hpp>
 #include <deque>
 #include <memory>
+#include <semaphore>
 #include <thread>
 
 #include "client/credentials.h"
@@ -137,15 +138,42 @@ void async_teardown(beast::role_type, Link& link, Handler&& handler) {
   asio::post(link.get_executor(), beast::bind_front_handler(std::forward<Handler>(handler), error_code{}));
 }
 
-// Runs a coroutine to its end, from another thread. (co_spawn wants a result that can be
-// made from nothing; a Result cannot.)
+// (co_spawn wants a result that can be made from nothing; a Result cannot.)
 template <typename T>
 Awaitable<std::optional<T>> as_optional(Awaitable<T> work) {
   co_return co_await std::move(work);
 }
-template <typename T>
-T wait_for(asio::io_context& io, Awaitable<T> work) {
-  return *asio::co_spawn(io, as_optional(std::move(work)), asio::use_future).get();
+
+// Runs coroutines to their ends, from another thread: begin(0) to begin(count - 1), called on the I/O thread.
+// Both threads are woken once, however many there are.
+template <typename T, typename Begin>
+std::vector<std::optional<T>> wait_for_all(asio::io_context& io, size_t count, const Begin& begin) {
+  struct Ended {
+    std::vector<std::optional<T>> results;
+    std::exception_ptr thrown;
+    size_t left;
+    std::binary_semaphore all{0};
+  };
+  auto ended = std::make_shared<Ended>();  // the I/O thread may still be at it when the last has been told
+  ended->results.resize(count);
+  ended->left = count;
+  asio::post(io, [&io, count, &begin, ended] {
+    for (size_t i = 0; i < count; ++i) {
+      asio::co_spawn(io, as_optional<T>(begin(i)),
+                     [ended, i](const std::exception_ptr& thrown, std::optional<T> result) {
+                       if (thrown) ended->thrown = thrown;
+                       ended->results[i] = std::move(result);
+                       if (--ended->left == 0) ended->all.release();
+                     });
+    }
+  });
+  if (count > 0) ended->all.acquire();
+  if (ended->thrown) std::rethrow_exception(ended->thrown);
+  return std::move(ended->results);
+}
+template <typename T, typename Begin>
+T wait_for(asio::io_context& io, const Begin& begin) {
+  return std::move(*wait_for_all<T>(io, 1, [&](size_t) { return begin(); }).front());
 }
 
 // Gate: lets so many through at once; the others wait in line. Used on the I/O thread.

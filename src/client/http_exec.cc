@@ -169,7 +169,7 @@ Result<int> HttpClient::exec(const std::string& path, ExecIo io) {
   auto on_open = [&] {
     if (has_input) input = std::thread([session, fd = stop.get()] { read_input(session, fd); });
   };
-  Result<int> ended = wait_for(core_->io, follow(session, path, *identity, on_open));
+  auto ended = wait_for<Result<int>>(core_->io, [&] { return follow(session, path, *identity, on_open); });
   if (input.joinable()) {
     uint64_t one = 1;
     ssize_t written = write(stop.get(), &one, sizeof one);
