@@ -66,6 +66,12 @@ target_compile_options(trainyard_asio PRIVATE ${TRAINYARD_ASIO_OPTIONS})
 set_target_properties(trainyard_asio PROPERTIES TRAINYARD_ASIO ON)
 target_precompile_headers(trainyard_asio PRIVATE ${PROJECT_SOURCE_DIR}/cmake/asio_pch.h)
 
+# Boost.JSON for programs that handle documents most of their time: where it is a shared library it calls itself
+# the long way round.
+add_library(trainyard_json OBJECT ${PROJECT_SOURCE_DIR}/cmake/json.cc)
+target_link_libraries(trainyard_json PRIVATE trainyard_flags Boost::json)
+target_compile_definitions(trainyard_json PRIVATE NDEBUG)  # as in the library: it checks each of its own steps otherwise
+
 # With TRAINYARD_UNITY, `batch` files of the target are compiled as one. So names in
 # anonymous namespaces are unique within a room, and in its tests.
 function(trainyard_unite target batch)

@@ -26,6 +26,7 @@
 namespace trainyard::cli {
 namespace {
 
+constexpr int kArenas = 4;  // of the allocator
 constexpr Duration kGather{50};
 constexpr Duration kGatherBusy{2'000};
 constexpr Duration kLookEvery{60'000};
@@ -277,8 +278,9 @@ std::optional<int> Run::serve() {
 }  // namespace
 
 int run_operator(const OperatorCommand& command, const Console& console) {
-  // Workers come and go through small objects: an arena for each would keep what they free.
-  ::mallopt(M_ARENA_MAX, 1);
+  // Workers come and go through small objects: an arena for each would keep what they free, and with one for
+  // all of them they wait for one another.
+  ::mallopt(M_ARENA_MAX, kArenas);
   // What a list is read into is given back at once, however often there was one.
   ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   while (true) {

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <future>
 #include <mutex>
 
 #include "base/match.h"
@@ -75,22 +74,22 @@ void tell_answer(const HttpClient::Core& core, const RawRequest& raw, int status
 }
 
 Awaitable<Exchange> exchange_on_a_link(HttpClient::Core& core, const RawRequest& raw,
-                                       const Identity& identity, std::shared_ptr<ssl::context> context) {
-  if (std::unique_ptr<Link> kept = core.take_idle(context)) {
+                                       const Identity& identity, std::shared_ptr<Contexts> contexts) {
+  if (std::unique_ptr<Link> kept = core.take_idle(contexts)) {
     Exchange done = co_await talk(core, std::move(kept), true, raw, identity);
     if (!done.stale || raw.method != "GET") co_return done;
   }
-  auto link = std::make_unique<Link>(core.io, context, core.server.tls);
+  auto link = std::make_unique<Link>(core.io, contexts, core.server.tls);
   Result<Done> dialled = co_await core.dial(*link);
   if (!dialled.ok()) co_return Exchange{dialled.error(), std::nullopt, false};
   co_return co_await talk(core, std::move(link), false, raw, identity);
 }
 
 Awaitable<Exchange> exchange(HttpClient::Core& core, const RawRequest& raw, const Identity& identity,
-                             std::shared_ptr<ssl::context> context) {
+                             std::shared_ptr<Contexts> contexts) {
   co_await core.gate.enter();
   auto begun = std::chrono::steady_clock::now();
-  Exchange done = co_await exchange_on_a_link(core, raw, identity, std::move(context));
+  Exchange done = co_await exchange_on_a_link(core, raw, identity, std::move(contexts));
   core.gate.leave();
   tell_answer(core, raw, done.reply.ok() ? done.reply->status : 0, begun);
   co_return done;
@@ -202,13 +201,13 @@ Awaitable<void> run_stream(HttpClient::Core& core, std::shared_ptr<Flow> stream)
     stream->end(identity.error());
     co_return;
   }
-  Result<std::shared_ptr<ssl::context>> context = core.context_for(*identity);
-  if (!context.ok()) {
-    stream->end(context.error());
+  Result<std::shared_ptr<Contexts>> contexts = core.contexts_for(*identity);
+  if (!contexts.ok()) {
+    stream->end(contexts.error());
     co_return;
   }
   if (stream->over()) co_return;
-  Link link(core.io, *context, core.server.tls);
+  Link link(core.io, *contexts, core.server.tls);
   stream->link = &link;
   std::optional<Error> error = co_await converse(core, link, *stream, *identity);
   stream->link = nullptr;
@@ -252,9 +251,10 @@ Result<RawReply> HttpClient::fetch(const RawRequest& request) {
   for (int tries = 0;; ++tries) {
     Result<Identity> identity = core_->credentials.current();
     if (!identity.ok()) return identity.error();
-    Result<std::shared_ptr<ssl::context>> context = core_->context_for(*identity);
-    if (!context.ok()) return context.error();
-    Exchange done = wait_for(core_->io, exchange(*core_, request, *identity, *context));
+    Result<std::shared_ptr<Contexts>> contexts = core_->contexts_for(*identity);
+    if (!contexts.ok()) return contexts.error();
+    Exchange done =
+        wait_for<Exchange>(core_->io, [&] { return exchange(*core_, request, *identity, *contexts); });
     if (!done.reply.ok()) return done.reply;
     int status = done.reply->status;
     if (status == 401 && !asked_anew) {
@@ -345,24 +345,21 @@ std::vector<Result<Reply>> HttpClient::send_all(std::vector<kube::Request> reque
   std::vector<Result<Reply>> replies;
   replies.reserve(requests.size());
   Result<Identity> identity = core_->credentials.current();
-  Result<std::shared_ptr<ssl::context>> context =
-      identity.ok() ? core_->context_for(*identity) : Result<std::shared_ptr<ssl::context>>(identity.error());
-  if (!context.ok()) {
-    replies.assign(requests.size(), Result<Reply>(context.error()));
+  Result<std::shared_ptr<Contexts>> contexts =
+      identity.ok() ? core_->contexts_for(*identity) : Result<std::shared_ptr<Contexts>>(identity.error());
+  if (!contexts.ok()) {
+    replies.assign(requests.size(), Result<Reply>(contexts.error()));
     return replies;
   }
   std::vector<RawRequest> raw;
   for (const kube::Request& request : requests) raw.push_back(raw_of(request));
-  std::vector<std::future<std::optional<Exchange>>> under_way;
-  for (const RawRequest& one : raw) {
-    under_way.push_back(
-        asio::co_spawn(core_->io, as_optional(exchange(*core_, one, *identity, *context)), asio::use_future));
-  }
+  std::vector<std::optional<Exchange>> ended = wait_for_all<Exchange>(
+      core_->io, raw.size(), [&](size_t i) { return exchange(*core_, raw[i], *identity, *contexts); });
   // What must be sent once more goes alone: send() knows when.
   std::vector<size_t> again;
   std::optional<Duration> pause;
   for (size_t i = 0; i < requests.size(); ++i) {
-    Exchange done = *under_way[i].get();
+    const Exchange& done = *ended[i];
     int status = done.reply.ok() ? done.reply->status : 0;
     bool later = (status == 429 || status == 503) && done.retry_after &&
                  *done.retry_after <= core_->options.retry_after_max;

@@ -66,6 +66,12 @@ Result<Done> use_certificate(ssl::context& context, const Identity& identity) {
   return Done{};
 }
 
+// What a proxy means by 407.
+std::string_view unwelcome(std::string_view user_info) {
+  return user_info.empty() ? ": it wants a user and a password, as in https://user:password@host:port"
+                           : ": it does not take the user and the password that its URL names";
+}
+
 }  // namespace
 
 std::string told(const error_code& failed, const HttpOptions& options) {
@@ -79,15 +85,16 @@ std::string told(const error_code& failed, const HttpOptions& options) {
   return failed.message();
 }
 
-Link::Link(asio::io_context& io, const std::shared_ptr<ssl::context>& context, bool tls)
-    : context_(context), tls_(tls), plain_(io), deadline_(io.get_executor(), [this] {
+Link::Link(asio::io_context& io, std::shared_ptr<Contexts> contexts, bool tls)
+    : contexts_(std::move(contexts)), tls_(tls), plain_(io), deadline_(io.get_executor(), [this] {
         expired_ = true;
         close();
       }) {}
 
-TlsStream& Link::secure() {
-  CHECK(!secured_);
-  return secured_.emplace(std::move(plain_), *context_, TlsStream::Side::kClient);
+TlsStream& Link::secure(ssl::context& context) {
+  if (!secured_) return secured_.emplace(std::move(plain_), context, TlsStream::Side::kClient);
+  secured_->enter(context);
+  return *secured_;
 }
 
 error_code Link::cause_of(const error_code& failed) const {
@@ -131,6 +138,11 @@ Awaitable<error_code> Link::read_more() {
     buffer_.commit(got);
     co_return cause_of(failed);
   }
+  // What has come is read at once; else to wait first saves a try for every answer, which never is there yet.
+  if (!secured_->has_pending()) {
+    auto [failed] = co_await secured_->async_wait(TlsStream::Want::kToRead, kTuple);
+    if (failed) co_return cause_of(failed);
+  }
   while (true) {
     TlsStream::Tried tried = secured_->try_read(into.data(), into.size());
     if (tried.want == TlsStream::Want::kNothing) {
@@ -162,37 +174,46 @@ Error HttpClient::Core::unreachable(const std::string& why) const {
   return {ErrorKind::kUnavailable, fmt::format("cannot reach {} ({}): {}", access.server, access.where, why)};
 }
 
-Result<std::shared_ptr<ssl::context>> HttpClient::Core::context_for(const Identity& identity) {
-  std::scoped_lock lock(mutex);
-  bool same = context != nullptr && identity.certificate == context_identity.certificate &&
-              identity.key == context_identity.key;
-  if (same) return context;
-  auto made = std::make_shared<ssl::context>(ssl::context::tls_client);
-  SSL_CTX_set_min_proto_version(made->native_handle(), TLS1_2_VERSION);
+Result<Done> HttpClient::Core::prepare(ssl::context& made, const Identity& identity,
+                                       bool trusts_system) const {
+  SSL_CTX_set_min_proto_version(made.native_handle(), TLS1_2_VERSION);
   error_code failed;
-  made->set_verify_mode(access.insecure ? ssl::verify_none : ssl::verify_peer, failed);
+  made.set_verify_mode(access.insecure ? ssl::verify_none : ssl::verify_peer, failed);
   Result<std::string> ca = credentials.authorities();
   if (!ca.ok()) return ca.error();
-  if (ca->empty()) {
-    made->set_default_verify_paths(failed);
-  } else {
-    made->add_certificate_authority(asio::buffer(*ca), failed);
+  if (trusts_system || ca->empty()) made.set_default_verify_paths(failed);
+  if (!ca->empty()) {
+    made.add_certificate_authority(asio::buffer(*ca), failed);
     if (failed) {
       return Error{ErrorKind::kForbidden,
                    fmt::format("{}: the certificate authority is not PEM", access.where)};
     }
   }
-  if (Result<Done> used = use_certificate(*made, identity); !used.ok()) {
+  if (Result<Done> used = use_certificate(made, identity); !used.ok()) {
     return Error{used.error().kind, fmt::format("{}: {}", access.where, used.error().message)};
   }
-  context = made;
-  context_identity = identity;
-  return context;
+  return Done{};
 }
 
-void HttpClient::Core::forget_context() {
+Result<std::shared_ptr<Contexts>> HttpClient::Core::contexts_for(const Identity& identity) {
   std::scoped_lock lock(mutex);
-  context.reset();
+  bool same = contexts != nullptr && identity.certificate == contexts_identity.certificate &&
+              identity.key == contexts_identity.key;
+  if (same) return contexts;
+  auto made = std::make_shared<Contexts>();
+  if (Result<Done> done = prepare(made->server, identity, false); !done.ok()) return done.error();
+  if (proxy && proxy->tls) {
+    made->proxy.emplace(ssl::context::tls_client);
+    if (Result<Done> done = prepare(*made->proxy, identity, true); !done.ok()) return done.error();
+  }
+  contexts = made;
+  contexts_identity = identity;
+  return contexts;
+}
+
+void HttpClient::Core::forget_contexts() {
+  std::scoped_lock lock(mutex);
+  contexts.reset();
 }
 
 Awaitable<Result<Identity>> HttpClient::Core::identify() {
@@ -233,8 +254,9 @@ Awaitable<Result<Done>> HttpClient::Core::ask_proxy(Link& link) {
   error_code unheard = co_await read_whole(link, parser);
   if (unheard) co_return unreachable(fmt::format("proxy {}: {}", proxy->host, unheard.message()));
   const unsigned status = parser.get().result_int();
-  if (status != 200) co_return unreachable(fmt::format("proxy {} answered {}", proxy->host, status));
-  co_return Done{};
+  if (status == 200) co_return Done{};
+  co_return unreachable(fmt::format("proxy {} answered {}{}", proxy->host, status,
+                                    status == 407 ? unwelcome(proxy->user_info) : ""));
 }
 
 Awaitable<Result<Done>> HttpClient::Core::ask_socks(Link& link) {
@@ -255,42 +277,50 @@ Awaitable<Result<Done>> HttpClient::Core::ask_socks(Link& link) {
   co_return unreachable(fmt::format("proxy {}: {}", proxy->host, words.error().message));
 }
 
-Awaitable<Result<Done>> HttpClient::Core::greet(Link& link) {
-  std::string name = access.tls_server_name.empty() ? server.host : access.tls_server_name;
-  TlsStream& stream = link.secure();
+Awaitable<Result<Done>> HttpClient::Core::greet(Link& link, ssl::context& context, std::string name,
+                                                std::string_view who) {
+  TlsStream& stream = link.secure(context);
   expect_name(stream.native_handle(), name, access.insecure);
   link.expires_after(options.connect_timeout);
   TlsStream::Tried tried = stream.try_handshake();
   while (tried.want != TlsStream::Want::kNothing) {
     auto [failed] = co_await stream.async_wait(tried.want, kTuple);
-    if (failed) co_return unreachable("TLS: " + link.cause_of(failed).message());
+    if (failed)
+      co_return unreachable(fmt::format("TLS with the {}: {}", who, link.cause_of(failed).message()));
     tried = stream.try_handshake();
   }
   if (!tried.error) co_return Done{};
   long verdict = SSL_get_verify_result(stream.native_handle());
   if (verdict != X509_V_OK) {
-    forget_context();  // its authorities may have been replaced meanwhile
-    co_return unreachable(fmt::format("the server's certificate is not trusted for '{}': {}", name,
+    forget_contexts();  // their authorities may have been replaced meanwhile
+    co_return unreachable(fmt::format("the {}'s certificate is not trusted for '{}': {}", who, name,
                                       X509_verify_cert_error_string(verdict)));
   }
-  co_return unreachable("TLS: " + tried.error.message());
+  co_return unreachable(fmt::format("TLS with the {}: {}", who, tried.error.message()));
+}
+
+Awaitable<Result<Done>> HttpClient::Core::reach_proxy(Link& link) {
+  Result<Done> connected = co_await dial_tcp(link, *proxy);
+  if (!connected.ok()) co_return connected;
+  if (proxy->socks) co_return co_await ask_socks(link);
+  if (proxy->tls) {
+    Result<Done> greeted = co_await greet(link, *link.contexts()->proxy, proxy->host, "proxy");
+    if (!greeted.ok()) co_return greeted;
+  }
+  co_return co_await ask_proxy(link);
 }
 
 Awaitable<Result<Done>> HttpClient::Core::dial(Link& link) {
-  Result<Done> connected = co_await dial_tcp(link, proxy ? *proxy : server);
-  if (!connected.ok()) co_return connected;
-  if (proxy && proxy->socks) {
-    Result<Done> passed = co_await ask_socks(link);
-    if (!passed.ok()) co_return passed;
-  } else if (proxy) {
-    Result<Done> passed = co_await ask_proxy(link);
-    if (!passed.ok()) co_return passed;
+  if (proxy) {
+    Result<Done> reached = co_await reach_proxy(link);
+    if (!reached.ok()) co_return reached;
+  } else {
+    Result<Done> connected = co_await dial_tcp(link, server);
+    if (!connected.ok()) co_return connected;
   }
-  if (link.tls()) {
-    Result<Done> greeted = co_await greet(link);
-    if (!greeted.ok()) co_return greeted;
-  }
-  co_return Done{};
+  if (!link.tls()) co_return Done{};
+  std::string name = access.tls_server_name.empty() ? server.host : access.tls_server_name;
+  co_return co_await greet(link, link.contexts()->server, name, "server");
 }
 
 std::string HttpClient::Core::host_header() const {
@@ -325,13 +355,13 @@ std::string HttpClient::Core::text_of(const RawRequest& raw, const Identity& ide
   return text.append("\r\n").append(raw.body);
 }
 
-std::unique_ptr<Link> HttpClient::Core::take_idle(const std::shared_ptr<ssl::context>& wanted) {
+std::unique_ptr<Link> HttpClient::Core::take_idle(const std::shared_ptr<Contexts>& wanted) {
   std::scoped_lock lock(mutex);
   auto now = std::chrono::steady_clock::now();
   while (!idle.empty()) {
     Idle last = std::move(idle.back());
     idle.pop_back();
-    bool usable = now - last.since < options.idle_time_max && last.link->context() == wanted;
+    bool usable = now - last.since < options.idle_time_max && last.link->contexts() == wanted;
     if (usable && last.link->is_quiet()) return std::move(last.link);
   }
   return nullptr;

@@ -10,6 +10,7 @@
 #include <boost/beast/http.hpp>
 #include <deque>
 #include <memory>
+#include <semaphore>
 #include <thread>
 
 #include "client/credentials.h"
@@ -31,23 +32,30 @@ using transport::kTuple;
 using transport::Socket;
 using transport::TlsStream;
 
+// How others are greeted: whom to trust, and who we are.
+struct Contexts {
+  ssl::context server{ssl::context::tls_client};
+  std::optional<ssl::context> proxy;  // where there is one that speaks TLS
+};
+
 // One connection, plain until secure() was called, TLS from then on; and what has come and was not read yet.
 // Beast can read and write it as a stream too.
 class Link {
  public:
   using executor_type = Io;
 
-  Link(asio::io_context& io, const std::shared_ptr<ssl::context>& context, bool tls);
+  Link(asio::io_context& io, std::shared_ptr<Contexts> contexts, bool tls);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
   executor_type get_executor() { return plain_.get_executor(); }
   Socket& socket() { return secured_ ? secured_->socket() : plain_; }
   bool tls() const { return tls_; }
-  const std::shared_ptr<ssl::context>& context() const { return context_; }
+  const std::shared_ptr<Contexts>& contexts() const { return contexts_; }
 
-  // REQUIRES: connected, and called once.
-  TlsStream& secure();
+  // The handshake is next. For a second time: with the server, within the TLS of the proxy.
+  // REQUIRES: connected; the context is one of contexts().
+  TlsStream& secure(ssl::context& context);
 
   // What is under way then fails, and cause_of() says why.
   void expires_after(Duration limit) { deadline_.set(limit); }
@@ -78,7 +86,7 @@ class Link {
 
  private:
   // Fixed.
-  std::shared_ptr<ssl::context> context_;
+  std::shared_ptr<Contexts> contexts_;
   bool tls_;
   // State.
   Socket plain_;
@@ -130,15 +138,42 @@ void async_teardown(beast::role_type, Link& link, Handler&& handler) {
   asio::post(link.get_executor(), beast::bind_front_handler(std::forward<Handler>(handler), error_code{}));
 }
 
-// Runs a coroutine to its end, from another thread. (co_spawn wants a result that can be
-// made from nothing; a Result cannot.)
+// (co_spawn wants a result that can be made from nothing; a Result cannot.)
 template <typename T>
 Awaitable<std::optional<T>> as_optional(Awaitable<T> work) {
   co_return co_await std::move(work);
 }
-template <typename T>
-T wait_for(asio::io_context& io, Awaitable<T> work) {
-  return *asio::co_spawn(io, as_optional(std::move(work)), asio::use_future).get();
+
+// Runs coroutines to their ends, from another thread: begin(0) to begin(count - 1), called on the I/O thread.
+// Both threads are woken once, however many there are.
+template <typename T, typename Begin>
+std::vector<std::optional<T>> wait_for_all(asio::io_context& io, size_t count, const Begin& begin) {
+  struct Ended {
+    std::vector<std::optional<T>> results;
+    std::exception_ptr thrown;
+    size_t left;
+    std::binary_semaphore all{0};
+  };
+  auto ended = std::make_shared<Ended>();  // the I/O thread may still be at it when the last has been told
+  ended->results.resize(count);
+  ended->left = count;
+  asio::post(io, [&io, count, &begin, ended] {
+    for (size_t i = 0; i < count; ++i) {
+      asio::co_spawn(io, as_optional<T>(begin(i)),
+                     [ended, i](const std::exception_ptr& thrown, std::optional<T> result) {
+                       if (thrown) ended->thrown = thrown;
+                       ended->results[i] = std::move(result);
+                       if (--ended->left == 0) ended->all.release();
+                     });
+    }
+  });
+  if (count > 0) ended->all.acquire();
+  if (ended->thrown) std::rethrow_exception(ended->thrown);
+  return std::move(ended->results);
+}
+template <typename T, typename Begin>
+T wait_for(asio::io_context& io, const Begin& begin) {
+  return std::move(*wait_for_all<T>(io, 1, [&](size_t) { return begin(); }).front());
 }
 
 // Gate: lets so many through at once; the others wait in line. Used on the I/O thread.
@@ -193,8 +228,8 @@ struct HttpClient::Core {
 
   // State, protected by `mutex`.
   std::mutex mutex;
-  std::shared_ptr<ssl::context> context;
-  Identity context_identity;  // whose certificate the context carries
+  std::shared_ptr<Contexts> contexts;
+  Identity contexts_identity;  // whose certificate they carry
   struct Idle {
     std::unique_ptr<Link> link;
     std::chrono::steady_clock::time_point since;
@@ -203,9 +238,9 @@ struct HttpClient::Core {
 
   std::thread thread;
 
-  // The context for this identity; made anew when its certificate is another, or when forgotten.
-  Result<std::shared_ptr<ssl::context>> context_for(const Identity& identity);
-  void forget_context();
+  // The contexts for this identity; made anew when its certificate is another, or when forgotten.
+  Result<std::shared_ptr<Contexts>> contexts_for(const Identity& identity);
+  void forget_contexts();
   // Credentials, asked for without holding up the I/O thread.
   Awaitable<Result<Identity>> identify();
   // Connects, through the proxy if there is one, and greets.
@@ -217,7 +252,7 @@ struct HttpClient::Core {
   void tell_headers(const RawRequest& raw, const Identity& identity, const HeaderSink& tell) const;
   std::string host_header() const;
 
-  std::unique_ptr<Link> take_idle(const std::shared_ptr<ssl::context>& wanted);
+  std::unique_ptr<Link> take_idle(const std::shared_ptr<Contexts>& wanted);
   void give_back(std::unique_ptr<Link> link);
 
   Error unreachable(const std::string& why) const;
@@ -226,7 +261,10 @@ struct HttpClient::Core {
   Awaitable<Result<Done>> dial_tcp(Link& link, const Endpoint& to);
   Awaitable<Result<Done>> ask_proxy(Link& link);
   Awaitable<Result<Done>> ask_socks(Link& link);
-  Awaitable<Result<Done>> greet(Link& link);
+  Awaitable<Result<Done>> reach_proxy(Link& link);
+  // `who` is "server" or "proxy".
+  Awaitable<Result<Done>> greet(Link& link, ssl::context& context, std::string name, std::string_view who);
+  Result<Done> prepare(ssl::context& context, const Identity& identity, bool trusts_system) const;
 };
 
 std::string told(const error_code& failed, const HttpOptions& options);

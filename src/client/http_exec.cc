@@ -27,8 +27,8 @@ constexpr char kChannelClose = '\xFF';
 
 // A command under way. On the I/O thread, but for `room`.
 struct Session {
-  Session(HttpClient::Core& of, const std::shared_ptr<ssl::context>& context, ExecIo ends)
-      : core(of), io(std::move(ends)), socket(of.io, context, of.server.tls) {}
+  Session(HttpClient::Core& of, const std::shared_ptr<Contexts>& contexts, ExecIo ends)
+      : core(of), io(std::move(ends)), socket(of.io, contexts, of.server.tls) {}
 
   HttpClient::Core& core;
   ExecIo io;
@@ -160,16 +160,16 @@ Awaitable<Result<int>> follow(SessionPtr session, std::string path, Identity ide
 Result<int> HttpClient::exec(const std::string& path, ExecIo io) {
   Result<Identity> identity = core_->credentials.current();
   if (!identity.ok()) return identity.error();
-  Result<std::shared_ptr<ssl::context>> context = core_->context_for(*identity);
-  if (!context.ok()) return context.error();
+  Result<std::shared_ptr<Contexts>> contexts = core_->contexts_for(*identity);
+  if (!contexts.ok()) return contexts.error();
   bool has_input = io.in >= 0;
-  auto session = std::make_shared<Session>(*core_, *context, std::move(io));
+  auto session = std::make_shared<Session>(*core_, *contexts, std::move(io));
   Fd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   std::thread input;
   auto on_open = [&] {
     if (has_input) input = std::thread([session, fd = stop.get()] { read_input(session, fd); });
   };
-  Result<int> ended = wait_for(core_->io, follow(session, path, *identity, on_open));
+  auto ended = wait_for<Result<int>>(core_->io, [&] { return follow(session, path, *identity, on_open); });
   if (input.joinable()) {
     uint64_t one = 1;
     ssize_t written = write(stop.get(), &one, sizeof one);

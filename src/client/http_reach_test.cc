@@ -168,6 +168,126 @@ TEST(HttpReach, TlsGoesThroughAProxy) {
   SSL_CTX_free(inner);
 }
 
+// A proxy that speaks TLS itself, before a server that does; each has its own authority.
+class TlsProxy {
+ public:
+  TlsProxy() : inner_(server_context(servers_.issue("server", "DNS:api.example"))) {
+    std::ofstream(system_) << proxies_.authority();
+    setenv("SSL_CERT_FILE", system_.c_str(), 1);
+  }
+  ~TlsProxy() {
+    unsetenv("SSL_CERT_FILE");
+    std::filesystem::remove(system_);
+    SSL_CTX_free(inner_);
+  }
+  TlsProxy(const TlsProxy&) = delete;
+  TlsProxy& operator=(const TlsProxy&) = delete;
+
+  Access access(const std::string& user_info) const {
+    Access access;
+    access.server = "https://api.example:6443";
+    access.ca.data = servers_.authority();
+    access.proxy_url = fmt::format("https://{}127.0.0.1:{}", user_info, proxy_.port());
+    return access;
+  }
+  const std::string& authority() const { return proxies_.authority(); }
+  Mailbox<Heard>& heard() { return heard_; }
+
+ private:
+  bool answer(Peer& peer, const Heard& request) {
+    heard_.put(request);
+    if (request.method != "CONNECT") return answer_as_server(peer, request);
+    auto credentials = request.headers.find("proxy-authorization");
+    if (credentials == request.headers.end() ||
+        credentials->second != "Basic " + kube::encode_base64("me:p@ss")) {
+      peer.answer(407, "");
+      return false;
+    }
+    peer.send("HTTP/1.1 200 Connection established\r\n\r\n");
+    return peer.greet(inner_);
+  }
+  static bool answer_as_server(Peer& peer, const Heard& request) {
+    if (request.target.find("watch=") == std::string::npos) {
+      peer.answer(200, kHeardPod);
+      return true;
+    }
+    peer.begin_chunks();
+    peer.chunk(fmt::format(R"({{"type":"ADDED","object":{}}})", kHeardPod) + "\n");
+    peer.chunk("");
+    return true;
+  }
+
+  std::string system_ = testing::TempDir() + "system-authorities.crt";
+  Certificates servers_;
+  Certificates proxies_{"CN-proxies"};
+  Pem pem_ = proxies_.issue("proxy", "IP:127.0.0.1");
+  SSL_CTX* inner_;
+  Mailbox<Heard> heard_;
+  TestServer proxy_{[this](Peer& peer, const Heard& request) { return answer(peer, request); }, &pem_};
+};
+
+TEST(HttpReach, TlsGoesWithinTheTlsOfAProxy) {
+  TlsProxy proxy;
+  auto client = client_of(proxy.access("me:p%40ss@"));
+  for (int i = 0; i < 3; ++i) {
+    Result<Reply> reply = client->send(get_pod());
+    ASSERT_TRUE(reply.ok()) << reply.error().message;
+  }
+  Heard asked = *proxy.heard().take();
+  EXPECT_EQ(asked.method + " " + asked.target, "CONNECT api.example:6443");
+  EXPECT_FALSE(asked.headers.contains("authorization"));
+  // The connection is kept.
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(proxy.heard().take()->target, "/api/v1/namespaces/ns/pods/p");
+}
+
+TEST(HttpReach, AWatchGoesWithinTheTlsOfAProxy) {
+  TlsProxy proxy;
+  auto client = client_of(proxy.access("me:p%40ss@"));
+  Mailbox<std::string> told;
+  WatchSink sink;
+  sink.on_event = [&](const WatchEvent&) { told.put("event"); };
+  sink.on_closed = [&](const std::optional<Error>& error) { told.put(error ? error->message : "end"); };
+  auto watch = client->open({kube::kPods, "ns", kube::Watch{}}, sink);
+  EXPECT_EQ(*told.take(), "event");
+  EXPECT_EQ(*told.take(), "end");
+}
+
+TEST(HttpReach, AProxyWithTlsMustBeTrusted) {
+  TlsProxy proxy;
+  Access access = proxy.access("me:p%40ss@");
+  unsetenv("SSL_CERT_FILE");
+  auto client = client_of(access);
+  Result<Reply> stranger = client->send(get_pod());
+  ASSERT_FALSE(stranger.ok());
+  EXPECT_THAT(stranger.error().message, HasSubstr("the proxy's certificate is not trusted for '127.0.0.1'"));
+  // As client-go has it: the authority of the cluster may speak for the proxy too.
+  access.ca.data += proxy.authority();
+  Result<Reply> known = client_of(access)->send(get_pod());
+  ASSERT_TRUE(known.ok()) << known.error().message;
+  EXPECT_EQ(proxy.heard().take()->method, "CONNECT");
+}
+
+TEST(HttpReach, AServerBehindAProxyWithTlsMustBeTrusted) {
+  TlsProxy proxy;
+  Access access = proxy.access("me:p%40ss@");
+  access.ca.data = proxy.authority();
+  Result<Reply> stranger = client_of(access)->send(get_pod());
+  ASSERT_FALSE(stranger.ok());
+  EXPECT_THAT(stranger.error().message,
+              HasSubstr("the server's certificate is not trusted for 'api.example'"));
+}
+
+TEST(HttpReach, AProxyThatWantsOtherCredentialsIsTold) {
+  TlsProxy proxy;
+  Result<Reply> wrong = client_of(proxy.access("me:wrong@"))->send(get_pod());
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(wrong.error().message,
+              HasSubstr("proxy 127.0.0.1 answered 407: it does not take the user and the password"));
+  Result<Reply> none = client_of(proxy.access(""))->send(get_pod());
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().message, HasSubstr("answered 407: it wants a user and a password"));
+}
+
 TEST(HttpReach, TlsGoesThroughASocksProxy) {
   Certificates certificates;
   Pem pem = certificates.issue("server", "DNS:api.example");

@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -41,7 +42,10 @@ struct Pem {
 // A certificate for these names ("DNS:a,IP:127.0.0.1"), signed by `issuer` or by itself.
 class Certificates {
  public:
-  Certificates() { authority_ = make("CN-authority", "", nullptr, nullptr, ca_key_, ca_); }
+  // Authorities that one client is to tell apart have names of their own.
+  explicit Certificates(const char* authority = "CN-authority") {
+    authority_ = make(authority, "", nullptr, nullptr, ca_key_, ca_);
+  }
   ~Certificates() {
     X509_free(ca_);
     EVP_PKEY_free(ca_key_);
@@ -125,9 +129,16 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
+  // For a second time: within the TLS that there is.
   bool greet(SSL_CTX* context) {
-    ssl_ = SSL_new(context);
-    SSL_set_fd(ssl_, fd_.get());
+    SSL* outer = std::exchange(ssl_, SSL_new(context));
+    if (outer == nullptr) {
+      SSL_set_fd(ssl_, fd_.get());
+    } else {
+      BIO* tunnel = BIO_new(BIO_f_ssl());
+      BIO_set_ssl(tunnel, outer, BIO_CLOSE);
+      SSL_set_bio(ssl_, tunnel, tunnel);
+    }
     return SSL_accept(ssl_) == 1;
   }
   void send(std::string_view bytes) {

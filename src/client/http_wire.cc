@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
+#include <utility>
 
 #include "base/match.h"
 #include "kube/access.h"
@@ -81,6 +83,69 @@ Result<Reply> list_of(const kube::Resource& resource, json::object body) {
   return reply;
 }
 
+// Behind the string that begins at `at`; npos when it does not end.
+size_t end_of_string(std::string_view text, size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '"') return at + 1;
+    if (text[at] == '\\') ++at;
+  }
+  return std::string_view::npos;
+}
+
+// The texts of an object's members of these names, "" for those that it does not have. What else there is is
+// stepped over and not looked at. nullopt: this is no object, or not all of one.
+template <size_t kCount>
+std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
+                                                         const std::array<std::string_view, kCount>& names) {
+  std::array<std::string_view, kCount> found;
+  if (!text.starts_with('{')) return std::nullopt;
+  int depth = 0;
+  std::string_view* member = nullptr;  // of `found`, the one whose value we are in
+  size_t begin = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"') {
+      size_t end = end_of_string(text, at);
+      if (end == std::string_view::npos) return std::nullopt;
+      if (depth == 1 && text.substr(end).starts_with(':')) {
+        auto name = std::find(names.begin(), names.end(), text.substr(at + 1, end - at - 2));
+        member = name == names.end() ? nullptr : &found[static_cast<size_t>(name - names.begin())];
+        begin = end + 1;
+      }
+      at = end;
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    bool ends_member = (depth == 1 && c == ',') || depth == 0;
+    if (ends_member && member != nullptr) *std::exchange(member, nullptr) = text.substr(begin, at - begin);
+    if (depth == 0) return found;
+    ++at;
+  }
+  return std::nullopt;
+}
+
+// Who it is that a server has made, as a document. nullopt: it is not written as servers of Kubernetes write.
+std::optional<json::object> identity_in(const kube::Resource& resource, std::string_view body) {
+  auto top = skim<1>(body, {"metadata"});
+  if (!top) return std::nullopt;
+  auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"});
+  if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return std::nullopt;
+  const auto& [name, ns, uid, version] = *parts;
+  Result<json::value> parsed = parse_document(
+      fmt::format(R"({{"name":{},"namespace":{},"uid":{},"resourceVersion":{}}})", name, ns, uid, version));
+  if (!parsed.ok()) return std::nullopt;
+  return json::object{{"apiVersion", resource.api_version()},
+                      {"kind", kube::jview(resource.kind)},
+                      {"metadata", std::move(parsed).value()}};
+}
+
+// Replicas are made by the thousand, and of what the server made of each nobody reads more.
+bool wants_identity(const kube::Request& request) {
+  return std::holds_alternative<kube::Create>(request.verb) &&
+         (request.resource == kube::kPods || request.resource == kube::kServices);
+}
+
 bool is_list(const kube::Request& request) {
   return std::holds_alternative<kube::List>(request.verb) ||
          std::holds_alternative<kube::DeleteCollection>(request.verb);
@@ -112,6 +177,13 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
   bool writes = is_write(request);
   if (status < 200 || status >= 300) return error_of(status, body, writes);
   if (writes && !request.heeds_answer) return Reply{};
+  if (wants_identity(request)) {
+    if (std::optional<json::object> made = identity_in(request.resource, body)) {
+      Reply reply;
+      reply.object = shared(std::move(*made));
+      return reply;
+    }
+  }
   Result<json::value> parsed = is_list(request) ? kube::parse_json(body) : parse_document(body);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,

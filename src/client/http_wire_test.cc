@@ -85,6 +85,31 @@ TEST(HttpWire, AGarbledAnswerToAWriteIsUnknown) {
   EXPECT_EQ(reply_of({kube::kPods, "ns", kube::Get{"a"}}, 200, "[]").error().kind, ErrorKind::kUnavailable);
 }
 
+TEST(HttpWire, OfAReplicaThatWasMadeWhoItIsIsRead) {
+  const char* kIdentity =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7"}})";
+  kube::Request request{kube::kPods, "ns", kube::Create{}};
+  for (
+      const char* body : {
+          R"({"kind":"Pod","metadata":{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7"}})",
+          R"({"spec":{"metadata":{"name":"no"},"a":["}","\"{",{"uid":"no"}]},"metadata":{"labels":{"name":"no"},"name":"a",
+               "managedFields":[{"uid":"no"}],"namespace":"ns","uid":"u","resourceVersion":"7"},"status":"metadata"})",
+      }) {
+    Result<Reply> made = reply_of(request, 201, body);
+    ASSERT_TRUE(made.ok()) << body;
+    EXPECT_EQ(json::serialize(*made->object), kIdentity) << body;
+  }
+  // As no server writes, but as one may: all of it is read.
+  Result<Reply> spaced = reply_of(request, 201, R"( {"metadata" : {"name" : "a"}, "x" : 1})");
+  ASSERT_TRUE(spaced.ok());
+  EXPECT_EQ(json::serialize(*spaced->object), R"({"metadata":{"name":"a"},"x":1})");
+  for (const char* bad : {R"({"metadata":{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7"})",
+                          R"({"metadata":{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7)",
+                          R"({"metadata":{"name":a,"namespace":"ns","uid":"u","resourceVersion":"7"}})"}) {
+    EXPECT_EQ(reply_of(request, 201, bad).error().kind, ErrorKind::kUnknown) << bad;
+  }
+}
+
 TEST(HttpWire, EventsOfAWatch) {
   struct Row {
     std::string type;

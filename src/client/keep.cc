@@ -12,6 +12,10 @@ bool is_among(Names names, json::string_view key) {
   return std::find(names.begin(), names.end(), kube::view(key)) != names.end();
 }
 
+// A copy with memory of its own: one that is made without a word shares the document's, and copied again from
+// there.
+json::value copy_of(const json::value& value) { return json::value(value, json::storage_ptr()); }
+
 // The members of these names, in their order, for which `keep` finds something to keep.
 template <typename Keep>
 json::object some_of(const json::object& from, Names names, Keep keep) {
@@ -26,7 +30,7 @@ json::object some_of(const json::object& from, Names names, Keep keep) {
 }
 
 json::object some_of(const json::object& from, Names names) {
-  return some_of(from, names, [](json::string_view, const json::value& value) { return value; });
+  return some_of(from, names, [](json::string_view, const json::value& value) { return copy_of(value); });
 }
 
 // Each object of a list, with these members alone.
@@ -51,13 +55,13 @@ json::value annotations_read(const json::value& all) {
 }
 
 json::value metadata_of(json::string_view key, const json::value& value) {
-  if (key != "metadata" || !value.is_object()) return value;
+  if (key != "metadata" || !value.is_object()) return copy_of(value);
   return some_of(
       value.get_object(),
       {"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
        "deletionGracePeriodSeconds", "finalizers", "labels", "annotations", "ownerReferences"},
       [](json::string_view part, const json::value& inner) {
-        return part == "annotations" ? annotations_read(inner) : inner;
+        return part == "annotations" ? annotations_read(inner) : copy_of(inner);
       });
 }
 
@@ -78,16 +82,16 @@ json::value status_part(json::string_view key, const json::value& value) {
   if (key == "containerStatuses" || key == "initContainerStatuses") {
     return each_with(value, {"name", "ready", "restartCount", "state", "lastState"});
   }
-  return value;
+  return copy_of(value);
 }
 
 json::value pod_part(json::string_view key, const json::value& value) {
-  if (!value.is_object()) return value;
+  if (!value.is_object()) return copy_of(value);
   if (key == "spec") {
     return some_of(value.get_object(),
                    {"nodeName", "schedulerName", "restartPolicy", "schedulingGates", "containers"},
                    [](json::string_view part, const json::value& inner) {
-                     return part == "containers" ? each_with(inner, {"name"}) : inner;
+                     return part == "containers" ? each_with(inner, {"name"}) : copy_of(inner);
                    });
   }
   if (key == "status") {

@@ -429,13 +429,15 @@ Result<Endpoint> read_proxy_url(std::string_view url) {
   std::string_view scheme = end == std::string_view::npos ? "http" : url.substr(0, end);
   std::string_view rest = end == std::string_view::npos ? url : url.substr(end + 3);
   Endpoint endpoint;
-  endpoint.tls = false;
+  endpoint.tls = scheme == "https";
   endpoint.socks = scheme == "socks5" || scheme == "socks5h";
-  if (!endpoint.socks && scheme != "http") {
+  if (!endpoint.tls && !endpoint.socks && scheme != "http") {
     return invalid(
-        fmt::format("the proxy '{}' is neither http://host:port nor socks5://host:port", kube::shown(url)));
+        fmt::format("the proxy '{}' is none of http://host:port, https://host:port and socks5://host:port",
+                    kube::shown(url)));
   }
-  return read_authority(url, rest, endpoint, endpoint.socks ? "1080" : "80");
+  const char* usual_port = endpoint.tls ? "443" : "80";
+  return read_authority(url, rest, endpoint, endpoint.socks ? "1080" : usual_port);
 }
 
 std::string authority_of(const Endpoint& endpoint) {

@@ -100,7 +100,8 @@ struct Endpoint {
   bool operator==(const Endpoint&) const = default;
 };
 Result<Endpoint> read_url(std::string_view url);
-// http://host:port, socks5://host:port (or socks5h), or host:port alone, which means the first.
+// http://host:port, https://host:port (the proxy itself speaks TLS), socks5://host:port (or socks5h), or
+// host:port alone, which means the first.
 Result<Endpoint> read_proxy_url(std::string_view url);
 // "host:port", with brackets around an IPv6 address.
 std::string authority_of(const Endpoint& endpoint);

@@ -288,7 +288,7 @@ TEST(Kubeconfig, UrlsAreTakenApart) {
   }
 }
 
-TEST(Kubeconfig, ProxiesSpeakHttpOrSocks) {
+TEST(Kubeconfig, ProxiesSpeakHttpOrTlsOrSocks) {
   struct Row {
     std::string url;
     Endpoint endpoint;
@@ -296,6 +296,8 @@ TEST(Kubeconfig, ProxiesSpeakHttpOrSocks) {
   for (const Row& row : {
            Row{"proxy:3128", {false, "proxy", "3128", "", ""}},
            Row{"http://proxy", {false, "proxy", "80", "", ""}},
+           Row{"https://u:p@proxy", {true, "proxy", "443", "", "u:p"}},
+           Row{"https://proxy:3129", {true, "proxy", "3129", "", ""}},
            Row{"socks5://u:p@proxy", {false, "proxy", "1080", "", "u:p", true}},
            Row{"socks5h://[::1]:9", {false, "::1", "9", "", "", true}},
        }) {
@@ -303,7 +305,7 @@ TEST(Kubeconfig, ProxiesSpeakHttpOrSocks) {
     ASSERT_TRUE(read.ok()) << row.url;
     EXPECT_EQ(*read, row.endpoint) << row.url;
   }
-  for (std::string_view bad : {"", "https://a:1", "socks4://a:1", "socks5://", "socks5://a:b"}) {
+  for (std::string_view bad : {"", "ftp://a:1", "https://", "socks4://a:1", "socks5://", "socks5://a:b"}) {
     EXPECT_FALSE(read_proxy_url(bad).ok()) << bad;
   }
 }

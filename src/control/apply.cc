@@ -213,12 +213,14 @@ class Applier {
     std::vector<json::object> bodies;
     std::vector<Note> notes;
     for (size_t i = first; i < end; ++i) {
-      bodies.push_back(render(plan_.steps[i], notes.emplace_back()));
+      bodies.push_back(render(plan_.steps[i]));
+      notes.push_back(note_of(plan_.steps[i]));
       notes.back().object = kube::name_of(bodies.back());
     }
+    auto once_more = [&](size_t i) { return render(plan_.steps[first + i]); };
     std::vector<Result<bool>> made =
-        pods ? writer_.create_all(kube::kPods, streams().pods, std::move(bodies))
-             : writer_.create_all(kube::kServices, streams().services, std::move(bodies));
+        pods ? writer_.create_all(kube::kPods, streams().pods, std::move(bodies), once_more)
+             : writer_.create_all(kube::kServices, streams().services, std::move(bodies), once_more);
     Failure failure;
     for (size_t i = 0; i < made.size(); ++i) {  // one for all when none was sent
       if (made[i].ok() && *made[i]) tell(notes[i]);
@@ -228,18 +230,27 @@ class Applier {
     }
     return failure;
   }
-  // What a step creates, and the note for when it is done.
-  json::object render(const model::Step& step, Note& note) const {
+  // What a step creates.
+  json::object render(const model::Step& step) const {
+    if (const auto* service = std::get_if<model::CreateService>(&step)) {
+      return c_.dialect.render_service(seen_.spec, service->id);
+    }
+    const auto& pod = std::get<model::CreatePod>(step);
+    return c_.dialect.render_pod(seen_.spec, c_.settings, {pod.id, pod.attempt, &plan_.state});
+  }
+  // For when it is done.
+  static Note note_of(const model::Step& step) {
+    Note note;
     if (const auto* service = std::get_if<model::CreateService>(&step)) {
       note.kind = NoteKind::kServiceCreated;
       note.replica = service->id;
-      return c_.dialect.render_service(seen_.spec, service->id);
+      return note;
     }
     const auto& pod = std::get<model::CreatePod>(step);
     note.kind = NoteKind::kPodCreated;
     note.replica = pod.id;
     note.attempt = pod.attempt;
-    return c_.dialect.render_pod(seen_.spec, c_.settings, {pod.id, pod.attempt, &plan_.state});
+    return note;
   }
   // Taken by do_together.
   Failure take(const model::CreateService&) { return CHECK(false), std::nullopt; }

@@ -168,33 +168,35 @@ std::optional<Error> Writer::remove_job() {
 // ---- children ------------------------------------------------------------------
 
 Result<bool> Writer::create(const kube::Resource& resource, int stream, json::object body) {
+  json::object shown;  // what is compared with one that is found in its place
+  if (const json::object* metadata = kube::object_at(body, {"metadata"})) shown["metadata"] = *metadata;
   std::vector<json::object> bodies;
   bodies.push_back(std::move(body));
-  return create_all(resource, stream, std::move(bodies)).front();
+  return create_all(resource, stream, std::move(bodies), [&](size_t) { return shown; }).front();
 }
 
 std::vector<Result<bool>> Writer::create_all(const kube::Resource& resource, int stream,
-                                             std::vector<json::object> bodies) {
+                                             std::vector<json::object> bodies,
+                                             const std::function<json::object(size_t)>& once_more) {
   if (std::optional<Error> error = prove_fresh()) return {*error};
   std::vector<kube::Request> requests;
-  std::vector<json::object> wanted;  // of each what is compared with one that is found in its place
   requests.reserve(bodies.size());
   for (json::object& body : bodies) {
-    json::object& shown = wanted.emplace_back();
-    if (const json::object* metadata = kube::object_at(body, {"metadata"})) shown["metadata"] = *metadata;
     requests.push_back({resource, c_.key.ns, kube::Create{std::move(body)}});
   }
   writes_ += static_cast<int>(requests.size());
   std::vector<Result<client::Reply>> replies = c_.client.send_all(std::move(requests));
-  CHECK(replies.size() == wanted.size());
+  CHECK(replies.size() == bodies.size());
   std::vector<Result<bool>> made;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    made.push_back(made_or_found(resource, stream, wanted[i], replies[i]));
+  for (size_t i = 0; i < replies.size(); ++i) {
+    made.push_back(made_or_found(
+        resource, stream, [&] { return once_more(i); }, replies[i]));
   }
   return made;
 }
 
-Result<bool> Writer::made_or_found(const kube::Resource& resource, int stream, const json::object& wanted,
+Result<bool> Writer::made_or_found(const kube::Resource& resource, int stream,
+                                   const std::function<json::object()>& wanted,
                                    const Result<client::Reply>& reply) {
   if (reply.ok() && reply->object != nullptr) {
     expect_version(stream, *reply->object);
@@ -205,7 +207,7 @@ Result<bool> Writer::made_or_found(const kube::Resource& resource, int stream, c
   // Nothing is missing that could come back by itself: the kind or the namespace is not there.
   if (error.kind == ErrorKind::kNotFound) return Error{ErrorKind::kForbidden, error.message};
   if (error.kind != ErrorKind::kAlreadyExists && error.kind != ErrorKind::kUnknown) return error;
-  return look_at_existing(resource, stream, wanted, error);
+  return look_at_existing(resource, stream, wanted(), error);
 }
 
 Object Writer::stored(int stream, std::string_view name) const {

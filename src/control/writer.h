@@ -6,6 +6,7 @@
 // Result<bool> is true when something was really done now, false when it was done before.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,9 +38,11 @@ class Writer {
 
   // Children. `stream` is the cache that will show them, -1 for none.
   Result<bool> create(const kube::Resource& resource, int stream, json::object body);
-  // Several of one kind at once; an answer for each, in their order, or one error for all.
+  // Several of one kind at once; an answer for each, in their order, or one error for all. `once_more` gives
+  // an equal body: it is asked when something is found in the place of one.
   std::vector<Result<bool>> create_all(const kube::Resource& resource, int stream,
-                                       std::vector<json::object> bodies);
+                                       std::vector<json::object> bodies,
+                                       const std::function<json::object(size_t)>& once_more);
   // True: it was there, and is gone or going by our hand.
   Result<bool> remove(const kube::Resource& resource, int stream, const std::string& name,
                       const std::string& uid);
@@ -63,8 +66,8 @@ class Writer {
   client::Object stored(int stream, std::string_view name) const;
   Result<bool> gone_or_there(const kube::Resource& resource, int stream, const Named& object,
                              const Result<client::Reply>& reply);
-  Result<bool> made_or_found(const kube::Resource& resource, int stream, const json::object& wanted,
-                             const Result<client::Reply>& reply);
+  Result<bool> made_or_found(const kube::Resource& resource, int stream,
+                             const std::function<json::object()>& wanted, const Result<client::Reply>& reply);
   // After a write to the job: takes the new version over.
   void job_became(const client::Object& job);
   // After a write to the job that failed: finds out what to wait for.

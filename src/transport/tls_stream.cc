@@ -65,19 +65,37 @@ BIO* bio_of(int socket) {
 }  // namespace
 
 TlsStream::TlsStream(Socket socket, net::ssl::context& context, Side side)
-    : socket_(std::move(socket)), ssl_(SSL_new(context.native_handle())) {
-  CHECK(ssl_ != nullptr);
+    : socket_(std::move(socket)), bio_(bio_of(socket_.native_handle())), ssl_(make_ssl(context, bio_, side)) {
   error_code ignored;
   socket_.native_non_blocking(true, ignored);
-  BIO* bio = bio_of(socket_.native_handle());
-  SSL_set_bio(ssl_.get(), bio, bio);
-  side == Side::kServer ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
-  SSL_set_read_ahead(ssl_.get(), 1);
-  SSL_set_mode(ssl_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}
+
+TlsStream::SslPtr TlsStream::make_ssl(net::ssl::context& context, BIO* bio, Side side) {
+  SslPtr ssl(SSL_new(context.native_handle()));
+  CHECK(ssl != nullptr);
+  SSL_set_bio(ssl.get(), bio, bio);
+  side == Side::kServer ? SSL_set_accept_state(ssl.get()) : SSL_set_connect_state(ssl.get());
+  SSL_set_read_ahead(ssl.get(), 1);
+  SSL_set_mode(ssl.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  return ssl;
+}
+
+void TlsStream::enter(net::ssl::context& context) {
+  BIO* tunnel = BIO_new(BIO_f_ssl());
+  CHECK(tunnel != nullptr);
+  BIO_set_ssl(tunnel, ssl_.release(), BIO_CLOSE);
+  ssl_ = make_ssl(context, tunnel, Side::kClient);
+}
+
+bool TlsStream::has_pending() const {
+  if (SSL_has_pending(ssl_.get()) == 1) return true;
+  SSL* outer = nullptr;
+  BIO_get_ssl(SSL_get_rbio(ssl_.get()), &outer);
+  return outer != nullptr && SSL_has_pending(outer) == 1;
 }
 
 void TlsStream::close() {
-  set_socket(SSL_get_rbio(ssl_.get()), -1);
+  set_socket(bio_, -1);
   error_code ignored;
   socket_.close(ignored);
 }

@@ -4,6 +4,9 @@
 // OpenSSL reads and writes the socket itself, so a request that has come is read with one
 // system call and an answer is sent with one, without buffers in between. try_*() do what can
 // be done at once and say what to wait for; async_*() make it a stream for Beast.
+//
+// After enter() it is a second TLS within the first: the way to a server behind a proxy that speaks TLS
+// itself.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -50,13 +53,17 @@ class TlsStream {
   // What comes after fails: the number of the socket may be somebody else's by then.
   void close();
 
+  // From now on it speaks as a client to whoever is behind the other side; the handshake with them is next.
+  // REQUIRES: the first handshake is done, called once. The context outlives it.
+  void enter(boost::asio::ssl::context& context);
+
   Tried try_handshake();
   // The end of the stream is an error: boost::asio::error::eof, or stream_truncated (of
   // boost::asio::ssl::error) where the other side did not say that it was one.
   Tried try_read(void* data, size_t size);
   Tried try_write(const void* data, size_t size);
   // Whether something that was read from the socket may not have been given out.
-  bool has_pending() const { return SSL_has_pending(ssl_.get()) == 1; }
+  bool has_pending() const;
 
   template <typename Token>
   auto async_wait(Want want, Token&& token) {
@@ -86,6 +93,9 @@ class TlsStream {
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
 
+  using SslPtr = std::unique_ptr<SSL, FreeSsl>;
+
+  static SslPtr make_ssl(boost::asio::ssl::context& context, BIO* bio, Side side);
   Tried result_of(int returned);
 
   // Tries until there is something to tell, which is never told before this returns.
@@ -105,7 +115,8 @@ class TlsStream {
   }
 
   Socket socket_;
-  std::unique_ptr<SSL, FreeSsl> ssl_;
+  BIO* bio_;         // over the socket; the outermost SSL owns it
+  SslPtr ssl_;       // the innermost; it owns the one around it
   std::string out_;  // what async_write_some() is about
 };
 
