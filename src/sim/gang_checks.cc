@@ -206,11 +206,14 @@ void GangChecks::evicts(const std::string& uid) {
   }
 }
 
-void GangChecks::pass_ends(bool clean) {
-  if (!clean || !saw_everything() || (bound_.empty() && victims_.empty())) return;
+void GangChecks::pass_ends(bool clean, bool decided) {
+  if (!clean || !saw_everything()) return;
+  const bool torn = decided && !evicting_.empty();
+  if (bound_.empty() && victims_.empty() && !torn) return;
   const Tallies now = tallies();
   check_bound_whole(now);
   check_evicted(now);
+  if (torn) check_torn(now);
 }
 
 void GangChecks::check_bound_whole(const Tallies& now) {
@@ -244,6 +247,20 @@ void GangChecks::check_evicted(const Tallies& now) {
       report_(9, "evicted-for-use",
               fmt::format("{} was made to leave and whom it was for does not fit", gang));
     }
+  }
+}
+
+// The one that made some of them go may have died, and whom they made room for may be gone.
+void GangChecks::check_torn(const Tallies& now) {
+  std::set<std::string> torn;
+  for (const auto& [uid, pod] : pods_) {
+    if (pod.evicted && pod.leaving && pod.holds()) torn.insert(pod.gang);
+  }
+  for (const std::string& gang : torn) {
+    const Tally& tally = now.at(gang);
+    if (tally.staying == 0 || tally.placed >= group_of(gang).min_member) continue;
+    report_(9, "evicted-whole",
+            fmt::format("{} pods of {}, which was made to leave, may stay", tally.staying, gang));
   }
 }
 

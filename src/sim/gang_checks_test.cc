@@ -81,7 +81,7 @@ TEST_F(GangChecksTest, AWholeGangBreaksNothing) {
   begin();
   bind("a-0", "n");
   bind("a-1", "n");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
   wait_and_look();
   EXPECT_EQ(broken_, "");
 }
@@ -141,11 +141,11 @@ TEST_F(GangChecksTest, PartOfAGang) {
   make_gang("a", 3);
   begin();
   bind("a-0", "n");
-  checks_.pass_ends(false);
+  checks_.pass_ends(false, true);
   EXPECT_EQ(broken_, "") << "something failed on the way";
   begin();
   bind("a-1", "n");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
   EXPECT_EQ(broken_, "whole-or-none");
 }
 
@@ -179,7 +179,7 @@ TEST_F(GangChecksTest, EvictedForOneThatComesBefore) {
   begin();
   evict("a-0");
   evict("a-1");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
   EXPECT_EQ(broken_, "");
 }
 
@@ -192,7 +192,26 @@ TEST_F(GangChecksTest, EvictedInPart) {
   make_gang("b", 1, "default", "high");
   begin();
   evict("a-0");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
+  EXPECT_EQ(broken_, "evicted-whole");
+}
+
+TEST_F(GangChecksTest, EvictedInPartByOneThatDied) {
+  make_node("n", 2);
+  make_gang("a", 2);
+  begin();
+  bind("a-0", "n");
+  bind("a-1", "n");
+  make_gang("b", 1, "default", "high");
+  begin();
+  evict("a-0");
+  checks_.pass_ends(false, true);
+  EXPECT_EQ(broken_, "") << "it died on the way";
+  begin();
+  checks_.pass_ends(true, false);
+  EXPECT_EQ(broken_, "") << "the next has not decided yet";
+  begin();
+  checks_.pass_ends(true, true);
   EXPECT_EQ(broken_, "evicted-whole");
 }
 
@@ -205,7 +224,7 @@ TEST_F(GangChecksTest, EvictedForOneThatDoesNotFit) {
   make_gang("b", 2, "first");
   begin();
   evict("a-0");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
   EXPECT_EQ(broken_, "evicted-for-use");
 }
 
