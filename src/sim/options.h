@@ -61,6 +61,8 @@ enum class Fault {
   // Of crowded worlds.
   kDrain,       // a node is cordoned and emptied
   kQueueClose,  // a queue takes nobody in for a while
+  // Of worlds with several jobs.
+  kMove,  // a pod or a service is given to another job of its kind
   kCount,
 };
 
