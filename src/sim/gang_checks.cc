@@ -50,6 +50,8 @@ void GangChecks::on_change(const Change& change) {
   }
   queues_[name] = {kube::int_at(object, {"spec", "priority"}).value_or(0),
                    kube::text_at(object, {"status", "state"}) == "Closed"};
+  const std::string_view limit = kube::text_at(object, {"spec", "capability", "cpu"});
+  if (!limit.empty()) queues_[name].cpu = whole_cpus(limit);
 }
 
 void GangChecks::pod_changed(const Change& change) {
@@ -99,6 +101,21 @@ void GangChecks::bound(const Pod& pod) {
   if (saw_everything() && queues_[queue].closed && !held_before_.contains(pod.gang)) {
     report_(7, "closed-queue", fmt::format("{} starts though {} is closed", pod.gang, queue));
   }
+  if (saw_everything()) check_queue_holds(queue);
+}
+
+// What hangs on nodes that are gone or cordoned is left out: it may be forgotten.
+void GangChecks::check_queue_holds(const std::string& queue) const {
+  const std::optional<int64_t> most = queues_.at(queue).cpu;
+  if (!most) return;
+  int64_t held = 0;
+  for (const auto& [uid, pod] : pods_) {
+    auto node = nodes_.find(pod.node);
+    const bool counts = pod.holds() && node != nodes_.end() && node->second.usable;
+    if (counts && group_of(pod.gang).queue == queue) held += pod.cpu;
+  }
+  if (held <= *most) return;
+  report_(7, "queue-capacity", fmt::format("{} holds {} cpus and may hold {}", queue, held, *most));
 }
 
 void GangChecks::group_changed(const Change& change) {

@@ -6,6 +6,7 @@
 //       bind-once       a pod's node never changes
 //       node-is-there   nobody is bound to a node that is gone or cordoned
 //       closed-queue    nobody is let in, or started, in a queue that is closed
+//       queue-capacity  nobody is started in a queue that then holds more than it may
 //       whole-or-none   when the scheduler has done what it decided, whoever got a node has enough
 //   8   hold-and-wait   no gang goes on holding part of what it needs
 //   9   right-to-evict  a whole gang goes only for another that comes before it
@@ -82,6 +83,7 @@ class GangChecks {
   struct Queue {
     int64_t priority = 0;
     bool closed = false;
+    std::optional<int64_t> cpu{};  // that its pods may have
   };
   // What there is of a gang.
   struct Tally {
@@ -97,6 +99,7 @@ class GangChecks {
 
   void pod_changed(const Change& change);
   void bound(const Pod& pod);
+  void check_queue_holds(const std::string& queue) const;
   void group_changed(const Change& change);
   bool saw_everything() const { return changed_by_others_ <= seen_; }
   Tally tally_of(const std::string& gang) const;

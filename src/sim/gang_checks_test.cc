@@ -136,6 +136,23 @@ TEST_F(GangChecksTest, LetIntoAClosedQueue) {
   EXPECT_EQ(broken_, "closed-queue");
 }
 
+TEST_F(GangChecksTest, AQueueThatMayHoldLess) {
+  make_node("n", 3);
+  make_queue("q", 0);
+  make_gang("a", 2, "q");
+  begin();
+  bind("a-0", "n");
+  bind("a-1", "n");
+  json::object queue = *cluster_.find(kube::kVolcanoQueues, "q");
+  kube::ensure_object(queue, {"spec"})["capability"] = json::object{{"cpu", "1"}};
+  cluster_.update(kAdministration, kube::kVolcanoQueues, std::move(queue));
+  EXPECT_EQ(broken_, "") << "what runs goes on";
+  make_gang("b", 1, "q");
+  begin();
+  bind("b-0", "n");
+  EXPECT_EQ(broken_, "queue-capacity");
+}
+
 TEST_F(GangChecksTest, PartOfAGang) {
   make_node("n", 2);
   make_gang("a", 3);

@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, kFaultCount> kNames{
     "delete-service", "strip-labels",   "command",
     "foreign-pod",    "orphan",         "quota",
     "drain",          "queue-close",    "move",
+    "queue-shrink",
 };
 
 // Of a hundred worlds so many have the real scheduler and too little room.
@@ -80,6 +81,7 @@ Options derive_options(uint64_t seed) {
   }
   if (rng.chance(kCrowdedPercent)) make_crowded(options, rng);
   if (options.jobs > 1 && rng.chance(kMovePercent)) options.faults.add(Fault::kMove);
+  if (options.crowded && rng.chance(50)) options.faults.add(Fault::kQueueShrink);
   return options;
 }
 
