@@ -133,7 +133,10 @@ void GangChecks::group_changed(const Change& change) {
   group.priority_class = kube::text_at(object, {"spec", "priorityClassName"});
   group.phase = kube::text_at(object, {"status", "phase"});
   const bool let_in = (before.empty() || before == "Pending") && group.phase == "Inqueue";
-  if (let_in && saw_everything() && queues_[group.queue].closed && !held_before_.contains(name)) {
+  // One that lost its pods may have new ones before it waits to be let in anew: those are there already.
+  const bool has_pods = let_in && tally_of(name).waiting > 0;
+  if (let_in && !has_pods && saw_everything() && queues_[group.queue].closed &&
+      !held_before_.contains(name)) {
     report_(7, "closed-queue", fmt::format("{} is let in though {} is closed", name, group.queue));
   }
 }

@@ -128,7 +128,7 @@ TEST_F(GangChecksTest, AClosedQueue) {
 
 TEST_F(GangChecksTest, LetIntoAClosedQueue) {
   make_queue("q", 0, "Closed");
-  make_gang("a", 1, "q");
+  make_gang("a", 0, "q");
   begin();
   json::object group = *cluster_.find(kube::kVolcanoPodGroups, "a");
   group["status"] = json::object{{"phase", "Inqueue"}};
