@@ -36,10 +36,13 @@ ReplicaId replica_named(const JobSpec& spec, std::string_view name) {
   return {-1, 0};
 }
 
+// What was made for another job and then given to this one bears another name: it is no replica of this one,
+// and its name is wanted where it came from.
 ReplicaId replica_of(const JobSpec& spec, const std::optional<dialect::PodIdentity>& identity,
                      std::string_view name) {
   if (!identity) return replica_named(spec, name);
-  return {spec.role_named(identity->role), identity->index};
+  ReplicaId id{spec.role_named(identity->role), identity->index};
+  return id.role >= 0 && !spec.is_pod_name(id, name) ? ReplicaId{-1, 0} : id;
 }
 
 // order: id, name, gone ones first (they are the older), uid

@@ -45,6 +45,32 @@ TEST(ObserveTest, SeesEndedPodsThatAreGone) {
   EXPECT_EQ(seen.pods[0].exit_code, 137);
 }
 
+// Names cannot be edited; what bears the name of another job's replica stands in its way.
+TEST(ObserveTest, WhatWasMadeForAnotherJobIsNoReplicaOfThisOne) {
+  Yard yard;
+  yard.submit("j", {{"workers", 1}});
+  yard.submit("other", {{"workers", 1}});
+  yard.settle();
+  for (const kube::Resource& resource : {kube::kPods, kube::kServices}) {
+    json::object given = *yard.find(resource, "other-worker-0");
+    given["metadata"].as_object()["ownerReferences"] =
+        yard.find(resource, "j-worker-0")->at("metadata").at("ownerReferences");
+    ASSERT_TRUE(yard.store.update(resource, "ns", given, yard.now).ok());
+  }
+  model::Observation seen = look(yard);
+  ASSERT_EQ(seen.pods.size(), 2u);
+  EXPECT_EQ(seen.pods[0].name, "other-worker-0");
+  EXPECT_EQ(seen.pods[0].id.role, -1);
+  EXPECT_EQ(seen.pods[1].id, (model::ReplicaId{0, 0}));
+  ASSERT_EQ(seen.services.size(), 2u);
+  EXPECT_EQ(seen.services[0].name, "other-worker-0");
+  EXPECT_EQ(seen.services[0].id.role, -1);
+  yard.settle();
+  EXPECT_EQ(kube::controller_uid_of(*yard.find(kube::kPods, "other-worker-0")),
+            kube::uid_of(*yard.find(kToys, "other")))
+      << "made anew for whom it was";
+}
+
 TEST(ObserveTest, DigestsRoundTrip) {
   EXPECT_EQ(parse_digest(format_digest(18446744073709551615u)), 18446744073709551615u);
   EXPECT_EQ(parse_digest(""), 0u);

@@ -1,5 +1,8 @@
 #include "model/job_spec.h"
 
+#include <array>
+#include <charconv>
+
 namespace trainyard::model {
 
 int JobSpec::total_replicas() const {
@@ -14,6 +17,18 @@ std::string JobSpec::pod_name(ReplicaId id) const {
   std::string name;
   name.reserve(pod_prefix.size() + role.size() + index.size() + 2);
   return name.append(pod_prefix).append(1, '-').append(role).append(1, '-').append(index);
+}
+
+bool JobSpec::is_pod_name(ReplicaId id, std::string_view name) const {
+  auto take = [&name](std::string_view part) {
+    bool begins = name.starts_with(part);
+    if (begins) name.remove_prefix(part.size());
+    return begins;
+  };
+  if (!take(pod_prefix) || !take("-") || !take(roles.at(id.role).name) || !take("-")) return false;
+  std::array<char, 12> digits;
+  auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), id.index);
+  return error == std::errc{} && name == std::string_view(digits.data(), end);
 }
 
 int JobSpec::role_named(std::string_view role) const {

@@ -239,6 +239,8 @@ struct JobSpec {
 
   int total_replicas() const;
   std::string pod_name(ReplicaId id) const;
+  // Whether that is its name.
+  bool is_pod_name(ReplicaId id, std::string_view name) const;
   // The role's position, or -1.
   int role_named(std::string_view role) const;
 };

@@ -22,7 +22,9 @@ void Checkers::pod_changed(const Change& change) {
   PodHistory& pod = pods_[facts.uid];
   const PodFacts before = pod.facts;
   const std::string owner = change.before ? before.job_uid : facts.job_uid;
-  if (change.before && change.author.hand == Hand::kUser && !facts.deleting) {
+  const bool hidden =
+      facts.job_uid != owner || kube::object_at(*change.after, {"metadata", "labels"}) == nullptr;
+  if (change.before && change.author.hand == Hand::kUser && hidden && !facts.deleting) {
     pod.stripped = true;
     // From now on nobody can know whose success it was.
     if (JobHistory* job = job_of(owner)) job->successes.erase({facts.role, facts.index});
@@ -85,7 +87,7 @@ void Checkers::pod_created(const Change& change, const PodHistory& pod) {
                         job->name, job->no_pods_since));
   }
   // 1: the name says who it is; never more than was asked for, never two of one.
-  if (!facts.name.starts_with(job->name + "-")) {
+  if (!is_made_for(*job, pod)) {
     violate(1, "pod-name", fmt::format("{} is not named after {}", facts.name, job->name));
   }
   auto wanted = job->wish.replicas.find(facts.role);
@@ -95,7 +97,8 @@ void Checkers::pod_created(const Change& change, const PodHistory& pod) {
   }
   for (const PodHistory* other : pods_of(facts.job_uid)) {
     if (other->facts.uid != facts.uid && other->facts.role == facts.role &&
-        other->facts.index == facts.index && !other->facts.ended() && !other->stripped) {
+        other->facts.index == facts.index && !other->facts.ended() && !other->stripped &&
+        is_made_for(*job, *other)) {
       violate(1, "one-pod-per-replica",
               fmt::format("{} and {} are the same replica", facts.name, other->facts.name));
     }
@@ -125,7 +128,9 @@ void Checkers::check_old_pods(const JobHistory& job, const PodHistory& pod) {
   if (job.edited || job.wish.restart == "Always" || options_.faults.has(Fault::kRival)) return;
   for (const PodHistory* other : pods_of(pod.facts.job_uid)) {
     const bool in_scope = job.wish.scope == "job" || other->facts.role == pod.facts.role;
-    if (!in_scope || other->stripped || other->facts.attempt >= pod.facts.attempt) continue;
+    if (!in_scope || other->stripped || !is_made_for(job, *other) ||
+        other->facts.attempt >= pod.facts.attempt)
+      continue;
     if (other->facts.ended() && !other->facts.deleting) continue;
     violate(1, "old-attempt-first",
             fmt::format("{} of attempt {} was made while {} of attempt {} was there", pod.facts.name,
@@ -165,7 +170,7 @@ void Checkers::check_tf_config(const JobHistory& job, PodHistory& pod, const jso
   pod.job_generation = job.generation;
   for (const PodHistory* other : pods_of(pod.facts.job_uid)) {
     const bool comparable = other->job_generation == pod.job_generation && !other->cluster.empty() &&
-                            !job.wish.dynamic && !job.edited;
+                            !job.wish.dynamic && !job.edited && is_made_for(job, *other);
     if (comparable && other->cluster != pod.cluster) {
       violate(10, "tf-config",
               fmt::format("{} and {} disagree: {} and {}", pod.facts.name, other->facts.name, pod.cluster,

@@ -113,6 +113,7 @@ void Checkers::check_delete(int operator_id, const kube::Request& request, const
 void Checkers::check_pod_delete(const PodHistory& pod, JobHistory& job) {
   if (job.status.terminal() || job.deleting || job.gone || job.wish.suspended || job.status.stopped) return;
   if (pod.facts.deleting || job.kind == Kind::kVolcano) return;
+  if (!is_made_for(job, pod)) return;
   auto wanted = job.wish.replicas.find(pod.facts.role);
   if (wanted == job.wish.replicas.end() || pod.facts.index >= wanted->second) return;
   const std::string_view phase = kube::text_at(job.status.memory, {"phase"});

@@ -55,6 +55,8 @@ void Checkers::job_at_rest(const JobHistory& job) {
   }
   if (!job.wish.valid) return;
   std::vector<const PodHistory*> pods = pods_of(job.uid);
+  const bool others =
+      std::any_of(pods.begin(), pods.end(), [&](const PodHistory* pod) { return !is_made_for(job, *pod); });
   std::erase_if(pods, [](const PodHistory* pod) { return pod->stripped; });
   if (job.status.terminal()) return ended_job_at_rest(job, pods);
   if (job.wish.suspended || job.status.stopped) {
@@ -71,9 +73,11 @@ void Checkers::job_at_rest(const JobHistory& job) {
     }
     return;
   }
+  if (others) violate(15, "nothing-extra", fmt::format("{} keeps a pod of another job", job.name));
   gangs_at_rest(job);
   companions_at_rest(job);
   running_job_at_rest(job, pods);
+  services_at_rest(job);
 }
 
 void Checkers::ended_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods) {
@@ -110,6 +114,32 @@ void Checkers::gangs_at_rest(const JobHistory& job) {
         violate(16, "gang-starts", fmt::format("{} of {} was never let in", kube::name_of(*group), job.name));
       }
     }
+  }
+}
+
+// A replica is found by the name of its service.
+void Checkers::services_at_rest(const JobHistory& job) {
+  if (job.kind == Kind::kVolcano) return;
+  std::set<std::string> missing;
+  for (const auto& [role, replicas] : job.wish.replicas) {
+    for (int index = 0; index < replicas; ++index) missing.insert(fmt::format("-{}-{}", role, index));
+  }
+  auto services = cluster_.store().list(kube::kServices, "");
+  if (!services.ok()) return;
+  for (const store::Object& service : services.value().items) {
+    if (kube::controller_uid_of(*service) != job.uid) continue;
+    const std::string_view name = kube::name_of(*service);
+    const auto found = std::find_if(missing.begin(), missing.end(), [&](const std::string& end) {
+      return name.starts_with(job.name + "-") && name.ends_with(end);
+    });
+    if (found != missing.end()) {
+      missing.erase(found);
+    } else {
+      violate(1, "one-service-per-replica", fmt::format("{} has a service {}", job.name, name));
+    }
+  }
+  for (const std::string& end : missing) {
+    violate(1, "one-service-per-replica", fmt::format("{} has no service for {}", job.name, end.substr(1)));
   }
 }
 

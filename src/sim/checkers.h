@@ -148,12 +148,17 @@ class Checkers {
 
   void job_at_rest(const JobHistory& job);
   void gangs_at_rest(const JobHistory& job);
+  void services_at_rest(const JobHistory& job);
   void companions_at_rest(const JobHistory& job);
   void ended_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods);
   void running_job_at_rest(const JobHistory& job, const std::vector<const PodHistory*>& pods);
 
   JobHistory* job_of(const std::string& uid);
   std::vector<const PodHistory*> pods_of(const std::string& uid) const;
+  // Else it was made for another job and given to this one.
+  static bool is_made_for(const JobHistory& job, const PodHistory& pod) {
+    return pod.facts.name.starts_with(job.name + "-");
+  }
   Sight sight_of(int operator_id) const;
   bool clocks_are_right() const { return !options_.faults.has(Fault::kClockStep); }
   void violate(int invariant, std::string_view checker, std::string text);

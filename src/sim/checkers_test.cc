@@ -307,6 +307,33 @@ TEST_F(CheckersTest, CountsThatAreNotTrue) {
   EXPECT_EQ(broken(), "shown-counts");
 }
 
+TEST_F(CheckersTest, ServiceThatIsMissingInTheEnd) {
+  make_job("tfjob train worker=1");
+  make_pod("train-worker-0");
+  pod_phase("train-worker-0", "Running");
+  write_status(
+      R"({"conditions":[{"type":"Running","status":"True"}],"replicaStatuses":{"Worker":{"active":1}}})");
+  json::object service = pod_body("train-worker-0");
+  service["kind"] = "Service";
+  service["spec"] = json::object{{"clusterIP", "None"}};
+  cluster_.create(kOperator, kube::kServices, service);
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "");
+  cluster_.remove(kUser, kube::kServices, "train-worker-0");
+  service["metadata"].as_object()["name"] = "other-worker-0";
+  cluster_.create(kOperator, kube::kServices, service);
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "one-service-per-replica");
+}
+
+TEST_F(CheckersTest, APodOfAnotherJobThatStays) {
+  make_job("tfjob train worker=1");
+  json::object given = pod_body("other-worker-0");
+  cluster_.create(kUser, kube::kPods, given);
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "nothing-extra");
+}
+
 TEST_F(CheckersTest, PodsThatOutliveTheCleanup) {
   make_job("tfjob train worker=1 clean=All");
   make_pod("train-worker-0");

@@ -50,6 +50,8 @@ void GangChecks::on_change(const Change& change) {
   }
   queues_[name] = {kube::int_at(object, {"spec", "priority"}).value_or(0),
                    kube::text_at(object, {"status", "state"}) == "Closed"};
+  const std::string_view limit = kube::text_at(object, {"spec", "capability", "cpu"});
+  if (!limit.empty()) queues_[name].cpu = whole_cpus(limit);
 }
 
 void GangChecks::pod_changed(const Change& change) {
@@ -99,6 +101,21 @@ void GangChecks::bound(const Pod& pod) {
   if (saw_everything() && queues_[queue].closed && !held_before_.contains(pod.gang)) {
     report_(7, "closed-queue", fmt::format("{} starts though {} is closed", pod.gang, queue));
   }
+  if (saw_everything()) check_queue_holds(queue);
+}
+
+// What hangs on nodes that are gone or cordoned is left out: it may be forgotten.
+void GangChecks::check_queue_holds(const std::string& queue) const {
+  const std::optional<int64_t> most = queues_.at(queue).cpu;
+  if (!most) return;
+  int64_t held = 0;
+  for (const auto& [uid, pod] : pods_) {
+    auto node = nodes_.find(pod.node);
+    const bool counts = pod.holds() && node != nodes_.end() && node->second.usable;
+    if (counts && group_of(pod.gang).queue == queue) held += pod.cpu;
+  }
+  if (held <= *most) return;
+  report_(7, "queue-capacity", fmt::format("{} holds {} cpus and may hold {}", queue, held, *most));
 }
 
 void GangChecks::group_changed(const Change& change) {
@@ -116,7 +133,10 @@ void GangChecks::group_changed(const Change& change) {
   group.priority_class = kube::text_at(object, {"spec", "priorityClassName"});
   group.phase = kube::text_at(object, {"status", "phase"});
   const bool let_in = (before.empty() || before == "Pending") && group.phase == "Inqueue";
-  if (let_in && saw_everything() && queues_[group.queue].closed && !held_before_.contains(name)) {
+  // One that lost its pods may have new ones before it waits to be let in anew: those are there already.
+  const bool has_pods = let_in && tally_of(name).waiting > 0;
+  if (let_in && !has_pods && saw_everything() && queues_[group.queue].closed &&
+      !held_before_.contains(name)) {
     report_(7, "closed-queue", fmt::format("{} is let in though {} is closed", name, group.queue));
   }
 }
@@ -206,11 +226,14 @@ void GangChecks::evicts(const std::string& uid) {
   }
 }
 
-void GangChecks::pass_ends(bool clean) {
-  if (!clean || !saw_everything() || (bound_.empty() && victims_.empty())) return;
+void GangChecks::pass_ends(bool clean, bool decided) {
+  if (!clean || !saw_everything()) return;
+  const bool torn = decided && !evicting_.empty();
+  if (bound_.empty() && victims_.empty() && !torn) return;
   const Tallies now = tallies();
   check_bound_whole(now);
   check_evicted(now);
+  if (torn) check_torn(now);
 }
 
 void GangChecks::check_bound_whole(const Tallies& now) {
@@ -244,6 +267,20 @@ void GangChecks::check_evicted(const Tallies& now) {
       report_(9, "evicted-for-use",
               fmt::format("{} was made to leave and whom it was for does not fit", gang));
     }
+  }
+}
+
+// The one that made some of them go may have died, and whom they made room for may be gone.
+void GangChecks::check_torn(const Tallies& now) {
+  std::set<std::string> torn;
+  for (const auto& [uid, pod] : pods_) {
+    if (pod.evicted && pod.leaving && pod.holds()) torn.insert(pod.gang);
+  }
+  for (const std::string& gang : torn) {
+    const Tally& tally = now.at(gang);
+    if (tally.staying == 0 || tally.placed >= group_of(gang).min_member) continue;
+    report_(9, "evicted-whole",
+            fmt::format("{} pods of {}, which was made to leave, may stay", tally.staying, gang));
   }
 }
 

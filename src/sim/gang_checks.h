@@ -6,11 +6,12 @@
 //       bind-once       a pod's node never changes
 //       node-is-there   nobody is bound to a node that is gone or cordoned
 //       closed-queue    nobody is let in, or started, in a queue that is closed
+//       queue-capacity  nobody is started in a queue that then holds more than it may
 //       whole-or-none   when the scheduler has done what it decided, whoever got a node has enough
 //   8   hold-and-wait   no gang goes on holding part of what it needs
 //   9   right-to-evict  a whole gang goes only for another that comes before it
 //       evicted-for-use ... and that then fits
-//       evicted-whole   ... and no member of it stays
+//       evicted-whole   ... and no member of it stays, whoever it is that decides next
 //   16  could-start     no gang waits long for room that is there, or that it may take, and that is
 //                       not kept for one that has lost a member
 //
@@ -46,8 +47,8 @@ class GangChecks {
   void pass_begins(int64_t seen);
   // It asks for the deletion of this pod.
   void evicts(const std::string& uid);
-  // It has done what it decided; `clean`: and nothing failed on the way.
-  void pass_ends(bool clean);
+  // It has done what it decided, if it did (`decided`); `clean`: and nothing failed on the way.
+  void pass_ends(bool clean, bool decided);
   void scheduler_away_until(Time until) { away_until_ = until; }
   // From now on the world is healthy.
   void settle(Time now) { healthy_since_ = now; }
@@ -82,6 +83,7 @@ class GangChecks {
   struct Queue {
     int64_t priority = 0;
     bool closed = false;
+    std::optional<int64_t> cpu{};  // that its pods may have
   };
   // What there is of a gang.
   struct Tally {
@@ -97,6 +99,7 @@ class GangChecks {
 
   void pod_changed(const Change& change);
   void bound(const Pod& pod);
+  void check_queue_holds(const std::string& queue) const;
   void group_changed(const Change& change);
   bool saw_everything() const { return changed_by_others_ <= seen_; }
   Tally tally_of(const std::string& gang) const;
@@ -108,6 +111,7 @@ class GangChecks {
   int64_t places(int64_t cpu, const std::function<bool(const Pod&)>& gone) const;
   void check_bound_whole(const Tallies& now);
   void check_evicted(const Tallies& now);
+  void check_torn(const Tallies& now);
   bool somebody_fits(const Group& victim, const Tallies& now) const;
   void look_at_parts(const Tallies& all, Time now);
   bool places_are_kept(const Tallies& all, Time now);

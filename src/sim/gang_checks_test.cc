@@ -81,7 +81,7 @@ TEST_F(GangChecksTest, AWholeGangBreaksNothing) {
   begin();
   bind("a-0", "n");
   bind("a-1", "n");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
   wait_and_look();
   EXPECT_EQ(broken_, "");
 }
@@ -128,7 +128,7 @@ TEST_F(GangChecksTest, AClosedQueue) {
 
 TEST_F(GangChecksTest, LetIntoAClosedQueue) {
   make_queue("q", 0, "Closed");
-  make_gang("a", 1, "q");
+  make_gang("a", 0, "q");
   begin();
   json::object group = *cluster_.find(kube::kVolcanoPodGroups, "a");
   group["status"] = json::object{{"phase", "Inqueue"}};
@@ -136,16 +136,33 @@ TEST_F(GangChecksTest, LetIntoAClosedQueue) {
   EXPECT_EQ(broken_, "closed-queue");
 }
 
+TEST_F(GangChecksTest, AQueueThatMayHoldLess) {
+  make_node("n", 3);
+  make_queue("q", 0);
+  make_gang("a", 2, "q");
+  begin();
+  bind("a-0", "n");
+  bind("a-1", "n");
+  json::object queue = *cluster_.find(kube::kVolcanoQueues, "q");
+  kube::ensure_object(queue, {"spec"})["capability"] = json::object{{"cpu", "1"}};
+  cluster_.update(kAdministration, kube::kVolcanoQueues, std::move(queue));
+  EXPECT_EQ(broken_, "") << "what runs goes on";
+  make_gang("b", 1, "q");
+  begin();
+  bind("b-0", "n");
+  EXPECT_EQ(broken_, "queue-capacity");
+}
+
 TEST_F(GangChecksTest, PartOfAGang) {
   make_node("n", 2);
   make_gang("a", 3);
   begin();
   bind("a-0", "n");
-  checks_.pass_ends(false);
+  checks_.pass_ends(false, true);
   EXPECT_EQ(broken_, "") << "something failed on the way";
   begin();
   bind("a-1", "n");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
   EXPECT_EQ(broken_, "whole-or-none");
 }
 
@@ -179,7 +196,7 @@ TEST_F(GangChecksTest, EvictedForOneThatComesBefore) {
   begin();
   evict("a-0");
   evict("a-1");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
   EXPECT_EQ(broken_, "");
 }
 
@@ -192,7 +209,26 @@ TEST_F(GangChecksTest, EvictedInPart) {
   make_gang("b", 1, "default", "high");
   begin();
   evict("a-0");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
+  EXPECT_EQ(broken_, "evicted-whole");
+}
+
+TEST_F(GangChecksTest, EvictedInPartByOneThatDied) {
+  make_node("n", 2);
+  make_gang("a", 2);
+  begin();
+  bind("a-0", "n");
+  bind("a-1", "n");
+  make_gang("b", 1, "default", "high");
+  begin();
+  evict("a-0");
+  checks_.pass_ends(false, true);
+  EXPECT_EQ(broken_, "") << "it died on the way";
+  begin();
+  checks_.pass_ends(true, false);
+  EXPECT_EQ(broken_, "") << "the next has not decided yet";
+  begin();
+  checks_.pass_ends(true, true);
   EXPECT_EQ(broken_, "evicted-whole");
 }
 
@@ -205,7 +241,7 @@ TEST_F(GangChecksTest, EvictedForOneThatDoesNotFit) {
   make_gang("b", 2, "first");
   begin();
   evict("a-0");
-  checks_.pass_ends(true);
+  checks_.pass_ends(true, true);
   EXPECT_EQ(broken_, "evicted-for-use");
 }
 

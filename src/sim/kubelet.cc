@@ -60,7 +60,7 @@ void Kubelet::on_change(const Change& change) {
   const std::string_view node = kube::text_at(pod, {"spec", "nodeName"});
   if (body->node.empty() && !node.empty()) bind(*body, node);
   // Its scheduler says that it goes for another's sake: what is written later says so too.
-  if (change.author.hand == Hand::kScheduler && read_pod(pod).disrupted) body->disrupted = true;
+  if (change.author.hand == Hand::kScheduler && read_pod(pod).disrupted) body->preempted = true;
   if (!body->deleting && kube::is_deleting(pod)) {
     body->deleting = true;
     if (strikes(Fault::kStuckDeletion)) body->stuck = true;
@@ -323,6 +323,10 @@ void Kubelet::evict_pod(std::string_view name_end) {
   if (Body* body = find_by_end(name_end)) evict(*body);
 }
 
+void Kubelet::hang_pod(std::string_view name_end) {
+  if (Body* body = find_by_end(name_end)) body->stuck = true;
+}
+
 void Kubelet::lose_node_of(std::string_view name_end) {
   Body* body = find_by_end(name_end);
   if (body != nullptr && !body->node.empty()) lose_node(std::string(body->node));
@@ -361,7 +365,10 @@ void Kubelet::write(const Body& body) {
                          {"restartCount", body.restarts},
                          {"state", std::move(state)}};
   json::array conditions{condition("PodScheduled", !body.node.empty()), condition("Ready", runs)};
-  if (body.disrupted) conditions.push_back(condition("DisruptionTarget", true));
+  if (body.disrupted || body.preempted) {
+    conditions.push_back(condition("DisruptionTarget", true));
+    if (body.preempted) conditions.back().as_object()["reason"] = "PreemptionByScheduler";
+  }
   json::object status{{"phase", kube::jview(to_string(body.phase))},
                       {"conditions", std::move(conditions)},
                       {"containerStatuses", json::array{std::move(container)}}};

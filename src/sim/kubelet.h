@@ -42,6 +42,8 @@ class Kubelet {
   // or not running is left alone.
   void end_pod(std::string_view name_end, int exit_code);
   void evict_pod(std::string_view name_end);
+  // When it is deleted it will hang until settle().
+  void hang_pod(std::string_view name_end);
   // The node on which the pod runs is gone: its pods hang in deletion until settle().
   void lose_node_of(std::string_view name_end);
   // Asks every pod on the node to go, as a drain does.
@@ -64,7 +66,8 @@ class Kubelet {
     int restarts = 0;
     bool deleting = false;
     bool disrupted = false;
-    bool stuck = false;  // in deletion, until settle()
+    bool preempted = false;  // disrupted, by its scheduler
+    bool stuck = false;      // in deletion, until settle()
     std::string reason;
     std::string waiting;
     std::optional<Time> started_at;

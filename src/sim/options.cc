@@ -21,11 +21,14 @@ constexpr std::array<std::string_view, kFaultCount> kNames{
     "delete-job",     "recreate-job",   "delete-pod",
     "delete-service", "strip-labels",   "command",
     "foreign-pod",    "orphan",         "quota",
-    "drain",          "queue-close",
+    "drain",          "queue-close",    "move",
+    "queue-shrink",
 };
 
 // Of a hundred worlds so many have the real scheduler and too little room.
 constexpr unsigned kCrowdedPercent = 12;
+// And of a hundred with several jobs so many have people who mix up whose things are whose.
+constexpr unsigned kMovePercent = 40;
 
 void make_crowded(Options& options, Rng& rng) {
   options.crowded = true;
@@ -77,6 +80,8 @@ Options derive_options(uint64_t seed) {
     if (rng.chance(each)) options.faults.add(fault);
   }
   if (rng.chance(kCrowdedPercent)) make_crowded(options, rng);
+  if (options.jobs > 1 && rng.chance(kMovePercent)) options.faults.add(Fault::kMove);
+  if (options.crowded && rng.chance(50)) options.faults.add(Fault::kQueueShrink);
   return options;
 }
 

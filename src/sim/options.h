@@ -61,6 +61,10 @@ enum class Fault {
   // Of crowded worlds.
   kDrain,       // a node is cordoned and emptied
   kQueueClose,  // a queue takes nobody in for a while
+  // Of worlds with several jobs.
+  kMove,  // a pod or a service is given to another job of its kind
+  // Of crowded worlds, too.
+  kQueueShrink,  // a queue may hold less for a while, be it less than it holds
   kCount,
 };
 

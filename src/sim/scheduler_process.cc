@@ -116,10 +116,11 @@ void SchedulerProcess::work() {
     seen = std::min(seen, found == seen_.end() ? int64_t{0} : found->second);
   }
   clean_ = true;
+  const int64_t passes = scheduler_->counts().passes;
   ports_.checks.pass_begins(seen);
   for (int turn = 0; turn < kStepsPerPump && scheduler_->step(ports_.cluster.now()); ++turn) {
   }
-  ports_.checks.pass_ends(clean_);
+  ports_.checks.pass_ends(clean_, scheduler_->counts().passes > passes);
 }
 
 void SchedulerProcess::pump() {

@@ -115,6 +115,10 @@ const std::vector<Scenario>& scenarios() {
       {"gang-makes-room",
        "yard 1 1\ntfjob train worker=2 gang cpu=1\n"
        "20 also tfjob urgent worker=2 gang cpu=1 priority=high\n60 exit urgent-worker-0 0\n"},
+      // ... and for whom it was is gone when the scheduler is back, while one that was made to leave hangs.
+      {"gang-makes-room-for-nobody",
+       "yard 1 1\ntfjob train worker=2 gang cpu=1\n15 hang train-worker-0\n"
+       "20 also tfjob rush worker=2 gang cpu=1 priority=high\n25 not tfjob rush worker=2\n60 delete\n"},
   };
   return all;
 }

@@ -7,10 +7,10 @@
 //
 // A first line "yard 2 1" makes it a crowded world, with nodes of two cpus and of one.
 //
-// Deeds: exit POD CODE, evict POD, lose-node POD, delete-pod POD, delete-service SERVICE,
-// apply BLUEPRINT, delete, orphan, create, command ACTION, quota PODS, no-quota; also BLUEPRINT,
-// which makes one more job of the same kind; cordon NODE (node-0, node-1, ...), in a yard. Pods and
-// services are named by the end of their names.
+// Deeds: exit POD CODE, evict POD, hang POD (its deletion will), lose-node POD, delete-pod POD,
+// delete-service SERVICE, apply BLUEPRINT, delete, orphan, create, command ACTION, quota PODS, no-quota;
+// also BLUEPRINT, which makes one more job of the same kind, and not BLUEPRINT, which deletes it; cordon NODE
+// (node-0, node-1, ...), in a yard. Pods and services are named by the end of their names.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kube/access.h"
+#include "sim/facts.h"
 
 namespace trainyard::sim {
 
@@ -13,7 +14,7 @@ constexpr Author kUserHand{Hand::kUser, -1};
 constexpr Fault kUserFaults[] = {Fault::kScale,     Fault::kPolicyEdit,    Fault::kInvalidEdit,
                                  Fault::kSuspend,   Fault::kDeleteJob,     Fault::kRecreateJob,
                                  Fault::kDeletePod, Fault::kDeleteService, Fault::kStripLabels,
-                                 Fault::kCommand,   Fault::kOrphan};
+                                 Fault::kCommand,   Fault::kOrphan,        Fault::kMove};
 }  // namespace
 
 Users::Users(Cluster& cluster, Trace& trace, const Options& options)
@@ -54,13 +55,31 @@ void Users::settle() {
     cluster_.remove(kUserHand, kube::kPods, name, {.grace_seconds = 0});
   }
   clear_orphans();
+  clear_given();
   // Those of a deletion that is still under way come a moment later.
-  cluster_.agenda().in(seconds(10), [this] { clear_orphans(); });
+  cluster_.agenda().in(seconds(10), [this] {
+    clear_orphans();
+    clear_given();
+  });
+}
+
+// A job that has ended, or is stopped, keeps what it was given, and with it a name that another wants.
+void Users::clear_given() {
+  for (const Given& given : given_) {
+    const store::Object there = cluster_.find(*given.resource, given.name);
+    const store::Object taker = cluster_.find(*given.taker_resource, given.taker);
+    if (there == nullptr || taker == nullptr || kube::uid_of(*there) != given.uid) continue;
+    if (kube::controller_uid_of(*there) != kube::uid_of(*taker)) continue;
+    const Kind kind = *kind_of(*taker);
+    const StatusFacts status = read_status(kind, *taker);
+    if (!status.terminal() && !status.stopped && !read_wish(kind, *taker).suspended) continue;
+    cluster_.remove(kUserHand, *given.resource, given.name, {.grace_seconds = 0});
+  }
 }
 
 // Orphans stand where pods should be; nobody else may remove them.
 void Users::clear_orphans() {
-  for (const store::Object& pod : pods_named("")) {
+  for (const store::Object& pod : named(kube::kPods, "")) {
     if (!kube::controller_uid_of(*pod).empty()) continue;
     cluster_.remove(kUserHand, kube::kPods, kube::name_of(*pod), {.grace_seconds = 0});
   }
@@ -87,6 +106,7 @@ void Users::act_on(Blueprint& job, Fault what) {
   if (what == Fault::kScale) return scale(job);
   if (what == Fault::kPolicyEdit) return edit_policy(job);
   if (what == Fault::kStripLabels) return strip(job);
+  if (what == Fault::kMove) return move(job);
   if (what == Fault::kDeletePod) return remove_pod(fmt::format("-{}", rng_.below(3)));
   if (what == Fault::kDeleteService) return remove_service(fmt::format("-{}", rng_.below(3)));
   // clang-format on
@@ -181,18 +201,18 @@ void Users::edit_policy(Blueprint& job) {
   apply(job);
 }
 
-std::vector<store::Object> Users::pods_named(std::string_view prefix) const {
-  std::vector<store::Object> pods;
-  auto all = cluster_.store().list(kube::kPods, "");
-  if (!all.ok()) return pods;
-  for (const store::Object& pod : all.value().items) {
-    if (kube::name_of(*pod).starts_with(prefix)) pods.push_back(pod);
+std::vector<store::Object> Users::named(const kube::Resource& resource, std::string_view prefix) const {
+  std::vector<store::Object> found;
+  auto all = cluster_.store().list(resource, "");
+  if (!all.ok()) return found;
+  for (const store::Object& object : all.value().items) {
+    if (kube::name_of(*object).starts_with(prefix)) found.push_back(object);
   }
-  return pods;
+  return found;
 }
 
 store::Object Users::any_pod_of(const Blueprint& job) {
-  const std::vector<store::Object> pods = pods_named(job.name + "-");
+  const std::vector<store::Object> pods = named(kube::kPods, job.name + "-");
   return pods.empty() ? nullptr : pods[rng_.below(pods.size())];
 }
 
@@ -203,13 +223,57 @@ void Users::strip(const Blueprint& job) {
   const bool whole =
       kube::object_at(*pod, {"metadata", "labels"}) != nullptr && !kube::controller_uid_of(*pod).empty();
   const bool foreign = std::count(foreign_pods_.begin(), foreign_pods_.end(), kube::name_of(*pod)) > 0;
-  if (!whole || foreign) return;
+  const bool given = std::any_of(given_.begin(), given_.end(),
+                                 [&](const Given& other) { return other.uid == kube::uid_of(*pod); });
+  if (!whole || foreign || given) return;
   json::object changed = *pod;
   json::object& metadata = changed["metadata"].as_object();
   const bool owner = rng_.chance(40);
   metadata.erase(owner ? "ownerReferences" : "labels");
   if (trace_.on()) say(fmt::format("takes the {} from {}", owner ? "owner" : "labels", kube::name_of(*pod)));
   cluster_.update(kUserHand, kube::kPods, std::move(changed));
+}
+
+void Users::move(const Blueprint& job) {
+  std::vector<const Blueprint*> others;
+  for (const Blueprint& other : jobs_) {
+    if (other.name != job.name && other.kind == job.kind) others.push_back(&other);
+  }
+  const kube::Resource& resource = rng_.chance(60) ? kube::kPods : kube::kServices;
+  std::vector<store::Object> all = named(resource, job.name + "-");
+  const auto what = static_cast<Moved>(rng_.below(3));
+  if (others.empty() || all.empty()) return;
+  const Blueprint& to = *others[rng_.below(others.size())];
+  give(resource, std::string(kube::name_of(*all[rng_.below(all.size())])), job, to, what);
+}
+
+void Users::give(const kube::Resource& resource, const std::string& name, const Blueprint& from,
+                 const Blueprint& to, Moved what) {
+  const store::Object there = cluster_.find(resource, name);
+  const store::Object giver = cluster_.find(resource_of(from.kind), from.name);
+  const store::Object taker = cluster_.find(resource_of(to.kind), to.name);
+  if (there == nullptr || giver == nullptr || taker == nullptr || kube::is_deleting(*there)) return;
+  if (kube::controller_uid_of(*there) != kube::uid_of(*giver)) return;
+  json::object changed = *there;
+  json::object& metadata = changed["metadata"].as_object();
+  if (what != Moved::kLabels) {
+    const kube::Resource& kind = resource_of(to.kind);
+    metadata["ownerReferences"] =
+        json::array{kube::owner_reference(kind.api_version(), kind.kind, to.name, kube::uid_of(*taker))};
+  }
+  if (!metadata.contains("labels")) return;  // it would be nobody's
+  if (what != Moved::kOwner) {
+    for (auto& [key, value] : metadata["labels"].as_object()) {
+      if (value.is_string() && kube::view(value.get_string()) == from.name) value = to.name;
+    }
+  }
+  static constexpr std::string_view kWhat[] = {"the owner", "the labels", "the owner and the labels"};
+  if (trace_.on()) {
+    say(fmt::format("gives {} {} of {}", name, kWhat[static_cast<size_t>(what)], to.name));
+  }
+  cluster_.update(kUserHand, resource, std::move(changed));
+  if (what == Moved::kLabels) return;
+  given_.push_back({&resource, name, std::string(kube::uid_of(*there)), &resource_of(to.kind), to.name});
 }
 
 void Users::make_foreign_pod(const Blueprint& job) {
@@ -239,7 +303,7 @@ void Users::make_foreign_pod(const Blueprint& job) {
 }
 
 void Users::remove_pod(std::string_view name_end) {
-  for (const store::Object& pod : pods_named("")) {
+  for (const store::Object& pod : named(kube::kPods, "")) {
     const std::string name(kube::name_of(*pod));
     if (!name.ends_with(name_end)) continue;
     if (trace_.on()) say("deletes the pod " + name);

@@ -38,14 +38,29 @@ class Users {
   void remove_service(std::string_view name_end);
 
  private:
+  enum class Moved { kOwner, kLabels, kBoth };
+  // What was given to another job.
+  struct Given {
+    const kube::Resource* resource;
+    std::string name;
+    std::string uid;
+    const kube::Resource* taker_resource;
+    std::string taker;
+  };
+
   void act();
   void act_on(Blueprint& job, Fault what);
   void scale(Blueprint& job);
   void edit_policy(Blueprint& job);
   void recreate(const std::string& name);
+  void clear_given();
   void strip(const Blueprint& job);
+  void move(const Blueprint& job);
+  // Gives what is named so to another job: its controller, its labels, or both.
+  void give(const kube::Resource& resource, const std::string& name, const Blueprint& from,
+            const Blueprint& to, Moved what);
   void make_foreign_pod(const Blueprint& job);
-  std::vector<store::Object> pods_named(std::string_view prefix) const;
+  std::vector<store::Object> named(const kube::Resource& resource, std::string_view prefix) const;
   store::Object any_pod_of(const Blueprint& job);
   Blueprint* job_named(const std::string& name);
   void say(std::string_view what);
@@ -58,6 +73,7 @@ class Users {
   Rng rng_;
   std::vector<Blueprint> jobs_;
   std::vector<std::string> foreign_pods_;
+  std::vector<Given> given_;
   int commands_ = 0;
   bool trouble_ = true;
 };

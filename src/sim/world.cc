@@ -174,6 +174,8 @@ void World::play(const ScriptLine& line) {
     kubelet_.end_pod(line.argument.substr(0, space), std::stoi(line.argument.substr(space + 1)));
   } else if (line.deed == "evict") {
     kubelet_.evict_pod(line.argument);
+  } else if (line.deed == "hang") {
+    kubelet_.hang_pod(line.argument);
   } else if (line.deed == "lose-node") {
     kubelet_.lose_node_of(line.argument);
   } else if (line.deed == "delete-pod") {
@@ -194,6 +196,8 @@ void World::play(const ScriptLine& line) {
     users_.create(job);
   } else if (line.deed == "also") {
     users_.create(parse_blueprint(line.argument));
+  } else if (line.deed == "not") {
+    users_.remove(parse_blueprint(line.argument));
   } else if (line.deed == "cordon") {
     CHECK(crowd_ != nullptr);
     crowd_->yard.cordon(line.argument, true);

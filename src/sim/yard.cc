@@ -69,13 +69,22 @@ void Yard::trouble() {
     ports_.cluster.agenda().in(Duration{rng_.between(5'000, 60'000)},
                                [this, queue] { set_queue(queue, "Open"); });
   }
+  if (options_.faults.has(Fault::kQueueShrink) && rng_.chance(options_.fault_percent)) {
+    const std::string queue(kQueues[rng_.below(std::size(kQueues))]);
+    limit_queue(queue, static_cast<int>(rng_.between(1, 3)));
+    ports_.cluster.agenda().in(Duration{rng_.between(5'000, 60'000)},
+                               [this, queue] { limit_queue(queue, std::nullopt); });
+  }
   ports_.cluster.agenda().in(seconds(5), [this] { trouble(); });
 }
 
 void Yard::settle() {
   trouble_ = false;
   if (scripted_) return;
-  for (std::string_view queue : kQueues) set_queue(std::string(queue), "Open");
+  for (std::string_view queue : kQueues) {
+    set_queue(std::string(queue), "Open");
+    limit_queue(std::string(queue), std::nullopt);
+  }
   for (size_t i = 0; i < cpus_.size(); ++i) {
     const std::string node = fmt::format("node-{}", i);
     node_back(node);
@@ -106,6 +115,17 @@ void Yard::cordon(const std::string& node, bool on) {
   json::object changed = *there;
   kube::ensure_object(changed, {"spec"})["unschedulable"] = on;
   ports_.cluster.update(kAdministrator, kube::kNodes, std::move(changed));
+}
+
+void Yard::limit_queue(const std::string& queue, std::optional<int> cpus) {
+  const store::Object there = ports_.cluster.find(kube::kVolcanoQueues, queue);
+  if (there == nullptr || (!cpus && kube::object_at(*there, {"spec", "capability"}) == nullptr)) return;
+  say(fmt::format("{} may hold {}", queue, cpus ? fmt::format("{} cpus", *cpus) : "all"));
+  json::object changed = *there;
+  json::object& spec = kube::ensure_object(changed, {"spec"});
+  spec.erase("capability");
+  if (cpus) spec["capability"] = json::object{{"cpu", std::to_string(*cpus)}};
+  ports_.cluster.update(kAdministrator, kube::kVolcanoQueues, std::move(changed));
 }
 
 void Yard::set_queue(const std::string& queue, std::string_view state) {

@@ -1,9 +1,10 @@
 // Yard: the cluster of a crowded world as its administrators keep it: nodes with little room,
 // queues and a PriorityClass. Nodes are lost and come back, are cordoned and emptied; queues are
-// closed and opened. In peace everything is in order again; later the yard grows, so that in the
-// end there is room for everybody.
+// closed and opened, and may hold less for a while. In peace everything is in order again; later the yard
+// grows, so that in the end there is room for everybody.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ class Yard {
   void make_queues();
   void trouble();
   void set_queue(const std::string& queue, std::string_view state);
+  // How many cpus its pods may have; none: as many as there are.
+  void limit_queue(const std::string& queue, std::optional<int> cpus);
   std::string any_node();
   void say(std::string_view what) { ports_.trace.say(ports_.cluster.now(), "yard", what); }
 
