@@ -140,12 +140,6 @@ std::optional<json::object> identity_in(const kube::Resource& resource, std::str
                       {"metadata", std::move(parsed).value()}};
 }
 
-// Replicas are made by the thousand, and of what the server made of each nobody reads more.
-bool wants_identity(const kube::Request& request) {
-  return std::holds_alternative<kube::Create>(request.verb) &&
-         (request.resource == kube::kPods || request.resource == kube::kServices);
-}
-
 bool is_list(const kube::Request& request) {
   return std::holds_alternative<kube::List>(request.verb) ||
          std::holds_alternative<kube::DeleteCollection>(request.verb);
@@ -176,8 +170,8 @@ Error error_of(int status, std::string_view body, bool writes) {
 Result<Reply> reply_of(const kube::Request& request, int status, std::string_view body) {
   bool writes = is_write(request);
   if (status < 200 || status >= 300) return error_of(status, body, writes);
-  if (writes && !request.heeds_answer) return Reply{};
-  if (wants_identity(request)) {
+  if (writes && request.heed == kube::Heed::kNothing) return Reply{};
+  if (writes && request.heed == kube::Heed::kIdentity) {
     if (std::optional<json::object> made = identity_in(request.resource, body)) {
       Reply reply;
       reply.object = shared(std::move(*made));

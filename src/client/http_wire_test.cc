@@ -78,17 +78,18 @@ TEST(HttpWire, ADeleteMayAnswerWithAStatusAlone) {
 
 TEST(HttpWire, AGarbledAnswerToAWriteIsUnknown) {
   kube::Request unheeded{kube::kPods, "ns", kube::Create{}};
-  unheeded.heeds_answer = false;
+  unheeded.heed = kube::Heed::kNothing;
   EXPECT_EQ(reply_of(unheeded, 201, R"({"kind":"Pod"})").value().object, nullptr);
   EXPECT_EQ(reply_of(unheeded, 500, "{}").error().kind, ErrorKind::kUnknown);
   EXPECT_EQ(reply_of({kube::kPods, "ns", kube::Create{}}, 201, "{").error().kind, ErrorKind::kUnknown);
   EXPECT_EQ(reply_of({kube::kPods, "ns", kube::Get{"a"}}, 200, "[]").error().kind, ErrorKind::kUnavailable);
 }
 
-TEST(HttpWire, OfAReplicaThatWasMadeWhoItIsIsRead) {
+TEST(HttpWire, WhoItIsIsReadWhereNobodyReadsMore) {
   const char* kIdentity =
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7"}})";
   kube::Request request{kube::kPods, "ns", kube::Create{}};
+  request.heed = kube::Heed::kIdentity;
   for (
       const char* body : {
           R"({"kind":"Pod","metadata":{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7"}})",

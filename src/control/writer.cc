@@ -182,7 +182,7 @@ std::vector<Result<bool>> Writer::create_all(const kube::Resource& resource, int
   std::vector<kube::Request> requests;
   requests.reserve(bodies.size());
   for (json::object& body : bodies) {
-    requests.push_back({resource, c_.key.ns, kube::Create{std::move(body)}});
+    requests.push_back({resource, c_.key.ns, kube::Create{std::move(body)}, {}, kube::Heed::kIdentity});
   }
   writes_ += static_cast<int>(requests.size());
   std::vector<Result<client::Reply>> replies = c_.client.send_all(std::move(requests));

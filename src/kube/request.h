@@ -103,19 +103,22 @@ struct WriteOptions {
 
 using Verb = std::variant<Get, List, Watch, Create, Update, UpdateStatus, Patch, Delete, DeleteCollection>;
 
+// How much is read of the object that a write is answered with: all of it, who it is (name, namespace, uid
+// and version), or nothing. A client may answer with more.
+enum class Heed { kAll, kIdentity, kNothing };
+
 struct Request {
   Resource resource;
   std::string ns;  // "" for all namespaces, and for kinds that have none
   Verb verb;
   WriteOptions options = {};  // of writes
-  // False: nobody reads the object that a write is answered with, and a client need not either.
-  bool heeds_answer = true;
+  Heed heed = Heed::kAll;     // of writes
   bool operator==(const Request&) const = default;
 };
 
 // A write whose answer nobody reads but for its success.
 inline Request unheeded(const Resource& resource, std::string ns, Verb verb) {
-  return {resource, std::move(ns), std::move(verb), {}, false};
+  return {resource, std::move(ns), std::move(verb), {}, Heed::kNothing};
 }
 
 // The URL's path and query: "/api/v1/namespaces/a/pods?labelSelector=app%3Db".
