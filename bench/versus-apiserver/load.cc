@@ -1,5 +1,6 @@
-// Load on a Kubernetes API over HTTP/1.1 and TLS, the same for any server: one thread and one
-// kept connection each, requests made beforehand as text, so that the server is what is measured.
+// Load on a Kubernetes API over HTTP/1.1 and TLS, the same for any server: kept connections, each with one
+// request under way at any time, requests made beforehand as text. One thread serves all connections, so that
+// the server is what is measured and not the switches between the threads of its clients.
 //
 //   plane_load creates PORT CA_FILE TOKEN CONNECTIONS SECONDS PREFIX
 //   plane_load watch   PORT CA_FILE TOKEN EVENTS PREFIX
@@ -12,16 +13,16 @@
 #include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,25 +82,40 @@ class Line {
     used_ = 0;
     return more() ? received() : std::string_view();
   }
+  // Begins to read an answer.
+  void expect() { used_ = 0; }
+  // Reads what has come of the answer; whether that is all of it. Waits when nothing has come.
+  bool take() {
+    do {
+      must_read_more();
+      if (is_whole()) return true;
+    } while (SSL_has_pending(ssl_) == 1);
+    return false;
+  }
   // Reads one whole answer and gives its status.
   int answer() {
-    used_ = 0;
-    size_t head = std::string_view::npos;
-    while ((head = received().find("\r\n\r\n")) == std::string_view::npos) must_read_more();
-    int status = std::atoi(buffer_.data() + sizeof "HTTP/1.1");
-    if (std::optional<size_t> length = content_length(received().substr(0, head))) {
-      while (used_ < head + 4 + *length) must_read_more();
-    } else {
-      while (!received().ends_with("0\r\n\r\n")) must_read_more();
+    expect();
+    while (!take()) {
     }
-    body_at_ = head + 4;
-    return status;
+    return status();
   }
   // Of the last answer.
+  int status() const { return std::atoi(buffer_.data() + sizeof "HTTP/1.1"); }
   std::string body() const { return std::string(received().substr(body_at_)); }
+  int socket() const { return socket_; }
 
  private:
   std::string_view received() const { return {buffer_.data(), used_}; }
+
+  bool is_whole() {
+    const size_t head = received().find("\r\n\r\n");
+    if (head == std::string_view::npos) return false;
+    body_at_ = head + 4;
+    if (std::optional<size_t> length = content_length(received().substr(0, head))) {
+      return used_ >= body_at_ + *length;
+    }
+    return received().ends_with("0\r\n\r\n");
+  }
 
   static std::optional<size_t> content_length(std::string_view header) {
     static constexpr std::string_view kName = "\r\ncontent-length:";
@@ -181,43 +197,70 @@ double at(std::vector<double>& sorted, double part) {
   return sorted.empty() ? 0 : sorted[static_cast<size_t>(part * static_cast<double>(sorted.size() - 1))];
 }
 
-void creates(const Target& target, int connections, double seconds, const std::string& prefix) {
-  std::mutex mutex;
-  std::vector<double> delays;
-  std::atomic<int> ready{0};
-  std::atomic<bool> go{false};
-  std::vector<std::thread> threads;
-  Clock::time_point start;
-  for (int n = 0; n < connections; ++n) {
-    threads.emplace_back([&, n] {
-      Line line(target);
-      Creates requests(target, fmt::format("{}-{}-", prefix, n));
-      std::vector<double> own;
-      ++ready;
-      while (!go) std::this_thread::yield();
-      for (int i = 0; seconds_since(start) < seconds; ++i) {
-        Clock::time_point sent = Clock::now();
-        line.send(requests.number(i));
-        if (int status = line.answer(); status != 201) {
-          give_up(fmt::format("answered {}: {}", status, line.body()));
-        }
-        own.push_back(seconds_since(sent) * 1e3);
-      }
-      std::lock_guard lock(mutex);
-      delays.insert(delays.end(), own.begin(), own.end());
-    });
+// A connection that creates one pod after the other.
+struct Creator {
+  Line line;
+  Creates requests;
+  int made = 0;
+  Clock::time_point sent;
+
+  Creator(const Target& target, const std::string& prefix) : line(target), requests(target, prefix) {}
+
+  void send_next() {
+    sent = Clock::now();
+    line.send(requests.number(made++));
+    line.expect();
   }
-  while (ready < connections) std::this_thread::yield();
-  start = Clock::now();
-  go = true;
-  for (std::thread& thread : threads) thread.join();
-  double taken = seconds_since(start);
+};
+
+// How long each took, in milliseconds.
+std::vector<double> create_until(std::vector<std::unique_ptr<Creator>>& creators, Clock::time_point end) {
+  std::vector<double> delays;
+  const int ready = ::epoll_create1(EPOLL_CLOEXEC);
+  for (const std::unique_ptr<Creator>& creator : creators) {
+    epoll_event wanted{EPOLLIN, {.ptr = creator.get()}};
+    if (::epoll_ctl(ready, EPOLL_CTL_ADD, creator->line.socket(), &wanted) != 0) give_up("cannot wait");
+    creator->send_next();
+  }
+  std::vector<epoll_event> events(creators.size());
+  for (size_t busy = creators.size(); busy > 0;) {
+    const int count = ::epoll_wait(ready, events.data(), static_cast<int>(events.size()), -1);
+    for (int i = 0; i < count; ++i) {
+      Creator& creator = *static_cast<Creator*>(events[static_cast<size_t>(i)].data.ptr);
+      if (!creator.line.take()) continue;
+      if (int status = creator.line.status(); status != 201) {
+        give_up(fmt::format("answered {}: {}", status, creator.line.body()));
+      }
+      delays.push_back(seconds_since(creator.sent) * 1e3);
+      if (Clock::now() < end) {
+        creator.send_next();
+      } else {
+        --busy;
+      }
+    }
+  }
+  ::close(ready);
+  return delays;
+}
+
+double own_cpu_seconds() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+void creates(const Target& target, int connections, double seconds, const std::string& prefix) {
+  std::vector<std::unique_ptr<Creator>> creators;
+  for (int n = 0; n < connections; ++n) {
+    creators.push_back(std::make_unique<Creator>(target, fmt::format("{}-{}-", prefix, n)));
+  }
+  const Clock::time_point start = Clock::now();
+  const auto span = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  std::vector<double> delays = create_until(creators, start + span);
+  const double taken = seconds_since(start);
   fmt::print("{:.1f} {:.3f} {:.3f} {:.2f}\n", static_cast<double>(delays.size()) / taken, at(delays, 0.5),
-             at(delays, 0.99),
-             static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                 static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+             at(delays, 0.99), own_cpu_seconds());
 }
 
 // Reads the stream and notes when each name came by.

@@ -53,11 +53,12 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   bool is_new = version > revision_;
   revision_ = std::max(revision_, version);
   ObjectKey key = key_of(*object);
-  auto found = objects_.find(key);
+  auto found = objects_.lower_bound(key);
+  const bool is_known = found != objects_.end() && found->first == key;
   // One that we do not have and that is not new was deleted since.
-  if (found == objects_.end() ? !is_new : found->second.version() >= version) return std::nullopt;
-  if (found == objects_.end()) {
-    found = objects_.emplace(std::move(key), pack(object)).first;
+  if (is_known ? found->second.version() >= version : !is_new) return std::nullopt;
+  if (!is_known) {
+    found = objects_.emplace_hint(found, std::move(key), pack(object));
     set_owner(found->first, "", kube::controller_uid_of(*object));
     return Changed{nullptr, object};
   }

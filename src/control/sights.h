@@ -67,12 +67,13 @@ class Sights {
     }
     bool is_new = version > revision_;
     revision_ = std::max(revision_, version);
-    auto at = sights_.find(key);
+    auto at = sights_.lower_bound(key);
+    const bool is_known = at != sights_.end() && at->first == key;
     // One that we do not have and that is not new was deleted since.
-    if (at == sights_.end() ? !is_new : at->second.version >= version) return;
+    if (is_known ? at->second.version >= version : !is_new) return;
     T after = read_(object);
-    if (at == sights_.end()) {
-      at = sights_.emplace(std::move(key), Sight{version, std::move(after)}).first;
+    if (!is_known) {
+      at = sights_.emplace_hint(at, std::move(key), Sight{version, std::move(after)});
       changed(nullptr, &at->second.value);
       return;
     }

@@ -125,10 +125,8 @@ void Watchers::go_on(const store::Store& store, Watcher& watcher, int64_t commit
     telling.over = events.error();
     return;
   }
-  for (const WatchEvent& event : *events) {
-    if (event.revision > committed) break;
-    telling.changes.push_back(event);
-  }
+  telling.changes = std::move(events).value();
+  std::erase_if(telling.changes, [&](const WatchEvent& event) { return event.revision > committed; });
   watcher.told_ = committed;
 }
 

@@ -36,6 +36,11 @@ LogKnowledge Node::Agent::log_knowledge(const PodRef& pod) {
     known.attempt = std::max(known.attempt.value_or(0), status.id.attempt);
   }
   Object object = streams_[0].cache.find(pod.ns, pod.name);
+  if (object == nullptr) {
+    // Elsewhere, or nowhere yet: the server knows.
+    Result<client::Object> asked = client::get(client_, kube::kPods, pod.ns, pod.name);
+    if (asked.ok()) object = *asked;
+  }
   bool here = object != nullptr && (pod.uid.empty() || kube::uid_of(*object) == pod.uid) &&
               find_container(*object, pod.container) != nullptr;
   if (!here) return known;

@@ -36,9 +36,11 @@ Node::Agent::Agent(NodeOptions options, client::Client& client, client::WatchSou
       wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       recorder_(options_.name) {
   CHECK(options_.clock != nullptr);
-  for (const kube::Resource& resource : {kube::kPods, kube::kServices}) {
-    streams_.push_back({client::Watcher({resource, {}, ""}), {}, nullptr, 0});
-  }
+  // What is elsewhere, or nowhere yet, is nothing to this node: of most pods it never hears.
+  client::Stream own_pods{kube::kPods, {}, ""};
+  own_pods.fields.add("spec.nodeName", options_.name);
+  streams_.push_back({client::Watcher(std::move(own_pods)), {}, nullptr, 0});
+  streams_.push_back({client::Watcher({kube::kServices, {}, ""}), {}, nullptr, 0});
   Result<std::string> text = read_whole(options_.data_dir / "gpus.json");
   if (!text.ok()) return;
   Result<DeviceLedger> ledger = DeviceLedger::from_text(*text);
@@ -74,11 +76,15 @@ bool Node::Agent::is_stopping() {
 }
 
 bool Node::Agent::post(std::function<void()> task) {
+  bool is_first = false;
   {
     std::lock_guard lock(mutex_);
     if (!runs_) return false;
+    is_first = tasks_.empty();
     tasks_.push_back(std::move(task));
   }
+  // All that wait are taken together: whoever came first has woken the thread for the others too.
+  if (!is_first) return true;
   uint64_t one = 1;
   [[maybe_unused]] ssize_t n = ::write(wake_fd_.get(), &one, sizeof one);
   return true;

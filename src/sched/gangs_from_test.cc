@@ -78,6 +78,21 @@ TEST(Shapes, EqualSpecsAreOne) {
   EXPECT_EQ(shapes.size(), 2);
 }
 
+TEST(Shapes, WhatLooksAlikeWrittenDownIsNotTheSame) {
+  Shapes shapes;
+  const std::vector<json::object> pods = {
+      pod("a", R"(, "labels": {"a": "b", "c": "d"})", kOneCpu),
+      pod("a", R"(, "labels": {"a": "b1:c\"1:d"})", kOneCpu),
+      pod("a", R"(, "labels": {"a": "b"})", kOneCpu),
+      pod("a", "", R"({"hostNetwork": true, "containers": [{}]})"),
+      pod("a", "", R"({"hostNetwork": "true", "containers": [{}]})"),
+      pod("a", "", R"({"containers": [{}, {}]})"),
+      pod("a", "", R"({"containers": [{}], "initContainers": [{}]})"),
+  };
+  for (const json::object& one : pods) shapes.number(one);
+  EXPECT_EQ(shapes.size(), static_cast<int>(pods.size()));
+}
+
 TEST(Shapes, APodThatIsBeingResizedIsCountedAnew) {
   Shapes shapes;
   json::object a = pod("a", "", kOneCpu);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kube/access.h"
+#include "kube/member.h"
 #include "kube/meta.h"
 #include "sched/decode.h"
 
@@ -120,41 +121,55 @@ std::vector<std::string> mounted_claims(const json::object& pod) {
   return out;
 }
 
-std::string text_of(const json::object& pod) {
-  json::object parts;
-  parts["ns"] = kube::jview(kube::namespace_of(pod));
-  if (const json::object* labels = object_at(pod, {"metadata", "labels"})) {
-    json::object kept;
-    for (const auto& member : *labels) {
-      if (!tells_members_apart(kube::view(member.key()))) kept[member.key()] = member.value();
-    }
-    parts["labels"] = std::move(kept);
+// Appends a part in such a way that no two lists of parts give the same text.
+void add_part(std::string& text, std::string_view part) {
+  fmt::format_to(std::back_inserter(text), "{}:{}", part.size(), part);
+}
+
+// The member as it is, if it is there.
+void add_member(std::string& text, const json::object& from, std::string_view key) {
+  const json::value* value = kube::member_of(from, key);
+  if (value == nullptr) return;
+  add_part(text, key);
+  if (value->is_string()) {
+    text += '"';
+    add_part(text, kube::view(value->get_string()));
+  } else {
+    add_part(text, json::serialize(*value));
   }
+}
+
+// What shape_of() reads. It is asked for with every change of a pod: no document is made for it.
+std::string text_of(const json::object& pod) {
+  std::string text;
+  add_part(text, kube::namespace_of(pod));
+  if (const json::object* labels = object_at(pod, {"metadata", "labels"})) {
+    for (const json::key_value_pair& label : *labels) {
+      const std::string_view key = kube::view(label.key());
+      if (!tells_members_apart(key)) add_member(text, *labels, key);
+    }
+  }
+  text += ';';
+  const json::object* spec = object_at(pod, {"spec"});
+  if (spec == nullptr) return text;
   for (std::string_view key :
        {"nodeSelector", "affinity", "tolerations", "hostNetwork", "overhead", "topologySpreadConstraints"}) {
-    if (const json::value* value = kube::find(pod, {"spec", key})) parts[kube::jview(key)] = *value;
+    add_member(text, *spec, key);
   }
-  json::array containers;
   for (std::string_view list : {"containers", "initContainers"}) {
-    for_each(array_at(pod, {"spec", list}), [&](const json::object& container) {
-      json::object kept;
-      for (std::string_view key : {"resources", "ports", "restartPolicy"}) {
-        if (const json::value* value = kube::find(container, {key})) kept[kube::jview(key)] = *value;
-      }
-      containers.push_back(std::move(kept));
+    text += ';';
+    for_each(array_at(*spec, {list}), [&](const json::object& container) {
+      for (std::string_view key : {"resources", "ports", "restartPolicy"}) add_member(text, container, key);
+      text += ',';
     });
-    containers.push_back(nullptr);
   }
-  parts["containers"] = std::move(containers);
   if (kube::is_resizing(pod)) {
-    json::object counted;
-    for (const auto& [name, amount] : kube::requests_of(pod)) counted[name] = amount;
-    parts["resizing"] = std::move(counted);
+    for (const auto& [name, amount] : kube::requests_of(pod))
+      add_part(text, fmt::format("{}={}", name, amount));
   }
-  json::array claims;
-  for (const std::string& claim : mounted_claims(pod)) claims.push_back(kube::jview(claim));
-  parts["claims"] = std::move(claims);
-  return json::serialize(parts);
+  text += ';';
+  for (const std::string& claim : mounted_claims(pod)) add_part(text, claim);
+  return text;
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "server/tunnel.h"
 
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <future>
 #include <thread>
 
 #include "server/channels.h"
@@ -117,6 +121,44 @@ TEST_F(TunnelTest, StoppingEndsTheCommand) {
   plane_.server->stop();
   EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.dropped; }));
   reader.join();
+}
+
+// A ping, empty and masked with zeros.
+constexpr std::string_view kPing("\x89\x80\0\0\0\0", 6);
+
+TEST_F(TunnelTest, EveryPingIsAnsweredAndOthersAreServedMeanwhile) {
+  auto client = open(kExec, "v5.channel.k8s.io");
+  std::string pings;
+  for (int i = 0; i < 1'000; ++i) pings += kPing;
+  std::string pongs;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(client->send(pings));
+    EXPECT_EQ(plane_.call("GET", kPodsPath).status, 200);
+  }
+  while (pongs.size() < 5'000 * 2) {
+    std::string more = client->receive();
+    ASSERT_FALSE(more.empty());
+    pongs += more;
+  }
+  for (size_t at = 0; at < pongs.size(); at += 2)
+    ASSERT_EQ(pongs.substr(at, 2), std::string_view("\x8a\0", 2));
+  client->send_message(framed(kStdinChannel, "hello"));
+  EXPECT_EQ(read_from(process().in, 5), "hello");
+}
+
+TEST_F(TunnelTest, WhoDoesNotReadDoesNotKeepTheServerFromStopping) {
+  auto client = open(kExec, "v5.channel.k8s.io");
+  process();
+  // Output that nobody reads, until there is no room for more of it.
+  const std::string some(65'536, 'x');
+  pollfd out{process().out.get(), POLLOUT, 0};
+  while (::poll(&out, 1, 300) == 1 && ::send(out.fd, some.data(), some.size(), MSG_DONTWAIT) > 0) {
+  }
+  std::future<void> stopped = std::async(std::launch::async, [&] { plane_.server->stop(); });
+  EXPECT_EQ(stopped.wait_for(std::chrono::seconds(kPatienceSeconds / 2)), std::future_status::ready);
+  client->drop();
+  stopped.get();
+  EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.dropped; }));
 }
 
 TEST_F(TunnelTest, PortsAsChannels) {

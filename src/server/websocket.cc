@@ -18,6 +18,7 @@ namespace websocket = beast::websocket;
 
 constexpr size_t kMessageBytesMax = 4 * 1024 * 1024;
 constexpr Duration kCloseTimeout{5'000};
+constexpr Duration kStopTimeout{1'000};    // for what was sent to be read, when the server goes down
 constexpr Duration kIdleTimeout{600'000};  // pings keep a quiet session alive
 // Some versions of kubectl lose a frame that comes together with the end of the handshake.
 constexpr Duration kFirstFrameDelay{20};
@@ -30,6 +31,7 @@ class Session final : public WebSocketSession,
       : ws_(std::move(stream)),
         writable_(ws_.get_executor()),
         readable_(ws_.get_executor()),
+        patience_(ws_.get_executor()),
         subprotocol_(std::move(upgrade.subprotocol)),
         tunnel_(std::move(upgrade.tunnel)) {}
 
@@ -54,12 +56,19 @@ class Session final : public WebSocketSession,
       readable_.expires_after(kCloseTimeout);
       (void)co_await readable_.async_wait(kTuple);
     }
+    patience_.cancel();
   }
 
   void stop() override {
     closing_ = true;
     writable_.cancel();
     resume();
+    // A client that does not read holds up whatever is being sent, a pong for instance, and a close waits
+    // for that to be over.
+    patience_.expires_after(kStopTimeout);
+    patience_.async_wait([self = shared_from_this()](const beast::error_code& error) {
+      if (!error) self->ws_.next_layer().close();
+    });
   }
 
   void send(std::string message) override {
@@ -132,6 +141,7 @@ class Session final : public WebSocketSession,
   websocket::stream<TlsStream> ws_;
   net::steady_timer writable_;  // cancelled when there is something to write
   net::steady_timer readable_;  // cancelled when reading may go on, and when writing has ended
+  net::steady_timer patience_;  // how long a stop waits
   std::string subprotocol_;
   std::shared_ptr<Tunnel> tunnel_;
   // State.

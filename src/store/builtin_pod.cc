@@ -22,6 +22,9 @@ constexpr std::string_view kUpdateRule =
 constexpr std::string_view kDebugRule =
     "ephemeral containers are added to a pod that is there; they may not be changed or removed";
 constexpr std::string_view kPortRule = "must be between 1 and 65535, inclusive";
+// How many members may be added: room for all is made once.
+constexpr size_t kContainerDefaults = 4;
+constexpr size_t kSpecDefaults = 7;
 
 void default_probe(json::object& container, std::string_view which) {
   json::value* value = container.if_contains(jview(which));
@@ -48,6 +51,7 @@ void default_requests(json::object& container) {
 }
 
 void default_container(json::object& container) {
+  container.reserve(container.size() + kContainerDefaults);
   set_default(container, "terminationMessagePath", "/dev/termination-log");
   set_default(container, "terminationMessagePolicy", "File");
   std::string_view image = text_at(container, {"image"});
@@ -97,6 +101,7 @@ void each_object(json::object& spec, std::string_view list, Visit visit) {
 }  // namespace
 
 void default_pod_spec(json::object& spec) {
+  spec.reserve(spec.size() + kSpecDefaults);
   set_default(spec, "restartPolicy", "Always");
   set_default(spec, "terminationGracePeriodSeconds", 30);
   set_default(spec, "dnsPolicy", "ClusterFirst");

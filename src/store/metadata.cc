@@ -21,6 +21,14 @@ bool is_object_name(std::string_view name) {
   return is_alnum(last);
 }
 
+namespace {
+
+// What the metadata of a new object gets at most: a name, a namespace, a uid, a time, a generation, a
+// version.
+constexpr size_t kServersMembers = 6;
+
+}  // namespace
+
 void prepare_new(json::object& body, const kube::Resource& resource, std::string_view ns,
                  std::string_view name, Time now) {
   if (kube::text_at(body, {"kind"}).empty()) body["kind"] = resource.kind;
@@ -30,6 +38,7 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
                                  "managedFields", "resourceVersion", "namespace"}) {
     metadata.erase(jview(field));
   }
+  metadata.reserve(metadata.size() + kServersMembers);
   metadata["name"] = name;
   if (resource.namespaced) metadata["namespace"] = ns;
   metadata["creationTimestamp"] = format_rfc3339(now);

@@ -345,11 +345,11 @@ Object Store::put(Table& table, const Object& before, json::object after) {
   after["metadata"].get_object()["resourceVersion"] = std::to_string(++revision_);
   Object object = std::make_shared<const json::object>(std::move(after));
   auto key = object_key(table.resource, kube::namespace_of(*object), kube::name_of(*object));
-  auto found = table.objects.find(key);
-  if (found == table.objects.end()) {
-    table.objects.emplace(ObjectKey(key.first, key.second), object);
+  auto at = table.objects.lower_bound(key);
+  if (at == table.objects.end() || PairLess()(key, at->first)) {
+    table.objects.emplace_hint(at, ObjectKey(key.first, key.second), object);
   } else {
-    found->second = object;
+    at->second = object;
   }
   ChangeKind kind = before == nullptr ? ChangeKind::kAdded : ChangeKind::kModified;
   table.log.push_back({kind, revision_, object, before});
