@@ -19,6 +19,7 @@
 #include "hub/hub.h"
 #include "hub/hub_client.h"
 #include "node/sandbox_user.h"
+#include "node/user_scope.h"
 #include "server/kubeconfig.h"
 #include "server/server.h"
 #include "server/tls_files.h"
@@ -147,6 +148,8 @@ Result<Done> WholePlane::begin() {
   lock_ = std::move(lock).value();
   // Before there is a second thread: an ordinary user becomes root in a namespace of his own.
   if (options_.settings.runtime != RuntimeChoice::kProcess) {
+    Result<Done> scope = node::enter_user_scope(options_.dir.root);
+    if (!scope.ok()) options_.no_limits = scope.error().message;
     Result<Done> entered = node::enter_user_namespace(options_.dir.root);
     if (!entered.ok()) options_.no_sandbox = entered.error();
   }

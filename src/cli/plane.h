@@ -36,6 +36,7 @@ struct PlaneOptions {
   int port = 0;
   // Why sandboxes are out of the question, if that is known already.
   std::optional<Error> no_sandbox;
+  std::string no_limits;  // why a user's sandboxes have none, likewise
   // Told what a person should know; on any thread.
   std::function<void(const std::string& text)> say;
 };

@@ -137,6 +137,7 @@ Result<Done> NodeOfPlane::try_sandbox() {
                                                          : "";
   Result<node::SandboxSupport> support = node::sandbox_support(options_.dir.root, program);
   if (!support.ok()) return support.error();
+  if (support->no_limits.empty()) support.value().no_limits = options_.no_limits;
   return open_sandbox(*support);
 }
 

@@ -89,7 +89,14 @@ std::optional<CgroupLayout> cgroup_layout(std::string_view mountinfo) {
     return layout;
   }
   if (!unified || !layout.mounts.empty()) return std::nullopt;
-  return CgroupLayout{true, false, {*unified}, *unified, *unified};
+  return CgroupLayout{true, false, {*unified}, *unified, *unified, "", true};
+}
+
+CgroupLayout layout_below(CgroupLayout layout, std::string home) {
+  layout.home = std::move(home);
+  fs::path controllers = layout.memory / fs::path(layout.home).relative_path() / "cgroup.controllers";
+  layout.limits_cpu = has_word(read_file(controllers), "cpu");
+  return layout;
 }
 
 std::optional<int64_t> cgroup_field(std::string_view text, std::string_view name) {
@@ -107,18 +114,20 @@ std::optional<int64_t> cgroup_field(std::string_view text, std::string_view name
 Cgroups::Cgroups(CgroupLayout layout) : layout_(std::move(layout)) {}
 
 fs::path Cgroups::folder(const fs::path& mount, const std::string& name) const {
-  return mount / fs::path(name).relative_path();
+  return mount / fs::path(path_below_mount(name)).relative_path();
 }
 
 Result<Done> Cgroups::hand_on_controllers() const {
-  std::string there = read_file(layout_.memory / "cgroup.controllers");
-  fs::path handed_on = layout_.memory / "cgroup.subtree_control";
+  fs::path home = folder(layout_.memory, "");
+  std::string there = read_file(home / "cgroup.controllers");
+  fs::path handed_on = home / "cgroup.subtree_control";
   std::string already = read_file(handed_on);
   std::string missing;
-  for (const char* name : {"cpu", "memory", "pids"}) {
+  for (std::string_view name : {"cpu", "memory", "pids"}) {
+    if (name == "cpu" && !layout_.limits_cpu) continue;
     if (!has_word(there, name)) {
       return Error{ErrorKind::kForbidden,
-                   fmt::format("the control groups in {} cannot limit {}", layout_.memory.string(), name)};
+                   fmt::format("the control groups in {} cannot limit {}", home.string(), name)};
     }
     if (!has_word(already, name)) missing += fmt::format("{}+{}", missing.empty() ? "" : " ", name);
   }
@@ -126,7 +135,7 @@ Result<Done> Cgroups::hand_on_controllers() const {
   Fd file(::open(handed_on.c_str(), O_WRONLY | O_CLOEXEC));
   if (file.valid() && ::write(file.get(), missing.data(), missing.size()) > 0) return Done{};
   return Error{ErrorKind::kForbidden, fmt::format("control groups below {} cannot be given limits ({}): {}",
-                                                  layout_.memory.string(), missing, ::strerror(errno))};
+                                                  home.string(), missing, ::strerror(errno))};
 }
 
 Result<Done> Cgroups::writable() const {

@@ -51,7 +51,9 @@ class CgroupFiles : public ::testing::Test {
     std::ofstream(mount_.path() / file) << text;
   }
   std::string get(const std::string& file) { return testing::text_of(mount_.path() / file); }
-  Cgroups groups(bool v2) { return Cgroups({v2, false, {mount_.path()}, mount_.path(), mount_.path()}); }
+  Cgroups groups(bool v2) {
+    return Cgroups({v2, false, {mount_.path()}, mount_.path(), mount_.path(), "", true});
+  }
 
   testing::TempFolder mount_;
 };
@@ -117,6 +119,26 @@ TEST_F(CgroupFiles, WhatVersionTwoLimitsIsHandedOn) {
   put("cgroup.controllers", "cpu memory pids\n");
   std::filesystem::remove(mount_.path() / "cgroup.subtree_control");
   EXPECT_FALSE(groups(true).writable().ok());
+}
+
+TEST_F(CgroupFiles, GroupsBelowAHome) {
+  put("u/s.scope/cgroup.controllers", "memory pids\n");
+  put("u/s.scope/cgroup.subtree_control", "\n");
+  put("u/s.scope/t/c/memory.events", "oom_kill 2\n");
+  put("t/c/memory.events", "oom_kill 9\n");
+  Cgroups below(layout_below(groups(true).layout(), "/u/s.scope"));
+  EXPECT_FALSE(below.layout().limits_cpu);
+  Result<Done> writable = below.writable();
+  EXPECT_TRUE(writable.ok()) << writable.error().message;
+  EXPECT_EQ(get("u/s.scope/cgroup.subtree_control"), "+memory +pids");
+  EXPECT_EQ(below.oom_kills("/t/c"), 2);
+  EXPECT_EQ(below.path_below_mount("/t/c"), "/u/s.scope/t/c");
+
+  put("u/s.scope/cgroup.controllers", "cpu memory pids\n");
+  EXPECT_TRUE(layout_below(groups(true).layout(), "/u/s.scope").limits_cpu);
+  // Without that of memory there is nothing to be had.
+  put("u/s.scope/cgroup.controllers", "pids\n");
+  EXPECT_FALSE(Cgroups(layout_below(groups(true).layout(), "/u/s.scope")).writable().ok());
 }
 
 }  // namespace

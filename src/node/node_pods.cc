@@ -102,7 +102,7 @@ PodView Node::Agent::view_of(Entry& entry, const std::vector<ContainerStatus>& c
                  now,
                  entry.allocated,
                  entry.resize,
-                 runtime_.enforces_limits()};
+                 runtime_.enforced()};
 }
 
 // Whether there is room for it; a pod that does not fit is failed, as a kubelet does.

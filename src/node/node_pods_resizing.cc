@@ -53,13 +53,18 @@ void Node::Agent::consider_resize(Entry& entry, Time now) {
 
 // A resize of limits that nobody enforces changes what is counted and nothing else: that is said.
 void Node::Agent::tell_unenforced(const Entry& entry, const Allocation& wanted, Time now) {
-  if (runtime_.enforces_limits()) return;
+  const Enforced enforced = runtime_.enforced();
   for (const auto& [name, resources] : wanted) {
     auto before = entry.allocated.find(name);
-    const bool same = before != entry.allocated.end() && limits_of(before->second) == limits_of(resources);
-    if (same || kube::object_at(resources, {"limits"}) == nullptr) continue;
-    tell(entry, {true, "NotHonoured", fmt::format("container {}: its new limits are not enforced", name)},
-         now);
+    const Limits old = before == entry.allocated.end() ? Limits{} : limits_of(before->second);
+    const Limits limits = limits_of(resources);
+    auto say = [&](std::string_view what) {
+      tell(entry,
+           {true, "NotHonoured", fmt::format("container {}: its new {} limit is not enforced", name, what)},
+           now);
+    };
+    if (!enforced.cpu && limits.cpu_millis && limits.cpu_millis != old.cpu_millis) say("CPU");
+    if (!enforced.memory && limits.memory_bytes && limits.memory_bytes != old.memory_bytes) say("memory");
   }
 }
 

@@ -37,7 +37,7 @@ class Recorded final : public Runtime {
     if (signal == SIGKILL) calls += "kill ";
     return inner_.signal(id, signal);
   }
-  bool enforces_limits() const override { return inner_.enforces_limits(); }
+  Enforced enforced() const override { return inner_.enforced(); }
   Result<Done> resize(const ContainerId& id, const Limits& limits) override {
     return inner_.resize(id, limits);
   }

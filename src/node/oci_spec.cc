@@ -176,9 +176,7 @@ json::object cpu(const Limits& limits) {
   return to;
 }
 
-json::object resources(const ContainerPlan& plan, const SandboxFacts& facts) {
-  json::object to;
-  if (!facts.cgroups) return to;
+json::array device_rules(const ContainerPlan& plan, const SandboxFacts& facts) {
   json::array devices;
   devices.push_back(json::object{{"allow", plan.privileged}, {"access", "rwm"}});
   for (const DeviceNode& device : facts.devices) {
@@ -188,8 +186,15 @@ json::object resources(const ContainerPlan& plan, const SandboxFacts& facts) {
                                    {"minor", device.minor},
                                    {"access", "rw"}});
   }
-  to["devices"] = std::move(devices);
-  for (json::key_value_pair& limit : oci_limits(plan.limits, facts.swap_limit)) {
+  return devices;
+}
+
+json::object resources(const ContainerPlan& plan, const SandboxFacts& facts) {
+  json::object to;
+  if (!facts.cgroups) return to;
+  // Of devices an ordinary user has what the machine lets him have anyway.
+  if (!facts.user_namespace) to["devices"] = device_rules(plan, facts);
+  for (json::key_value_pair& limit : oci_limits(plan.limits, facts.limits)) {
     to[limit.key()] = std::move(limit.value());
   }
   to["pids"] = json::object{{"limit", kSandboxPidsMax}};
@@ -310,11 +315,12 @@ std::vector<std::string> environment(const PodPlan& pod, const ContainerPlan& pl
   return env;
 }
 
-json::object oci_limits(const Limits& limits, bool swap_limit) {
-  json::object to{{"cpu", cpu(limits)}};
+json::object oci_limits(const Limits& limits, const KernelLimits& here) {
+  json::object to;
+  if (here.cpu) to["cpu"] = cpu(limits);
   if (limits.memory_bytes) {
     json::object memory{{"limit", *limits.memory_bytes}};
-    if (swap_limit) memory["swap"] = *limits.memory_bytes;
+    if (here.swap) memory["swap"] = *limits.memory_bytes;
     to["memory"] = std::move(memory);
   }
   return to;

@@ -63,6 +63,12 @@ struct HostLayer {
   std::filesystem::path work;
 };
 
+// Limits that the control groups of this machine have besides that of memory.
+struct KernelLimits {
+  bool cpu = true;
+  bool swap = false;
+};
+
 // What has been made for this container on this machine before it starts.
 struct SandboxFacts {
   std::filesystem::path root;  // the mounted root file system
@@ -79,8 +85,8 @@ struct SandboxFacts {
   std::filesystem::path shm;
   std::string cgroup_path;  // absolute, below the mount point of each hierarchy
   bool cgroup_v2 = false;
-  bool swap_limit = false;      // the kernel can limit swap
   bool cgroups = true;          // limits may be set
+  KernelLimits limits;          // which
   bool user_namespace = false;  // everything is made by a user who is root of a namespace only
   UserFiles users;
   std::vector<DeviceNode> devices;  // of the GPUs it was given
@@ -96,8 +102,8 @@ Result<std::vector<std::string>> command_line(const ContainerPlan& plan, const I
 std::vector<std::string> environment(const PodPlan& pod, const ContainerPlan& plan, const ImageConfig& image,
                                      bool own_gpus);
 
-// {cpu, memory} of the resources of a container; `swap_limit`: the kernel can limit swap.
-json::object oci_limits(const Limits& limits, bool swap_limit);
+// {cpu, memory} of the resources of a container, as far as they can be set.
+json::object oci_limits(const Limits& limits, const KernelLimits& here);
 
 Result<json::object> oci_spec(const PodPlan& pod, const ContainerPlan& plan, const ImageConfig& image,
                               const SandboxFacts& facts);

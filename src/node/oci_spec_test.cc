@@ -59,7 +59,7 @@ SandboxFacts facts() {
   facts.resolv_conf = "/d/resolv.conf";
   facts.shm = "/d/shm";
   facts.cgroup_path = "/trainyard/p/podu1/tensorflow.0";
-  facts.swap_limit = true;
+  facts.limits = {true, true};
   facts.users = {"root:x:0:0:root:/root:/bin/sh\ntrain:x:1000:100:t:/home/train:/bin/sh\n",
                  "root:x:0:\nusers:x:100:\nvideo:x:44:other,train\n"};
   return facts;
@@ -221,6 +221,20 @@ TEST(OciSpec, LimitsBecomeControlGroupValues) {
     const json::value* memory = kube::find(spec, {"linux", "resources", "memory"});
     EXPECT_EQ(memory == nullptr ? "none" : json::serialize(*memory), c.memory == nullptr ? "none" : c.memory);
   }
+}
+
+TEST(OciSpec, AUserSetsWhatWasHandedOver) {
+  SandboxFacts handed_over = facts();
+  handed_over.user_namespace = true;
+  handed_over.limits.cpu = false;
+  ContainerPlan of = plan();
+  of.limits = {2000, 1 << 20, 0};
+  Result<json::object> spec = oci_spec({}, of, {}, handed_over);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  const json::object* resources = kube::object_at(*spec, {"linux", "resources"});
+  ASSERT_NE(resources, nullptr);
+  EXPECT_EQ(json::serialize(*resources),
+            R"({"memory":{"limit":1048576,"swap":1048576},"pids":{"limit":32768}})");
 }
 
 TEST(OciSpec, PlannedMountsWinOverOurs) {

@@ -103,9 +103,9 @@ struct PodView {
   std::string host_ip;
   std::string runtime;  // its name, for container ids
   Time now;
-  Allocation allocated = {};    // by this node; a container that is not there has what its spec asks for
-  ResizeVerdict resize = {};    // of what the spec asks for and is not allocated
-  bool limits_enforced = true;  // by the runtime
+  Allocation allocated = {};  // by this node; a container that is not there has what its spec asks for
+  ResizeVerdict resize = {};  // of what the spec asks for and is not allocated
+  Enforced enforced;          // by the runtime
 };
 
 // ---- what a machine remembers: see pod_machine.cc -----------------------------------

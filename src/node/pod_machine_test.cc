@@ -28,9 +28,8 @@ class Life {
   // One step; what it decided, in words. Starting and preparing succeed.
   std::string step() {
     std::string words;
-    PodView view{pod_,       containers_,     last_words_, prepared_ ? "10.0.0.2" : "",
-                 "10.0.0.1", "test",          now_,        allocated_,
-                 resize_,    limits_enforced_};
+    PodView view{pod_,       containers_, last_words_, prepared_ ? "10.0.0.2" : "", "10.0.0.1", "test", now_,
+                 allocated_, resize_,     enforced_};
     Decision decision = machine_.step(view);
     for (const Action& action : decision.actions) {
       if (!words.empty()) words += "; ";
@@ -143,7 +142,7 @@ class Life {
   bool resizes_fail_ = false;
   Allocation allocated_;
   ResizeVerdict resize_;
-  bool limits_enforced_ = true;
+  Enforced enforced_;
   bool starts_last_ = false;  // what is started does not run before begin()
 
  private:
@@ -704,10 +703,19 @@ TEST(PodMachine, ANewLifeGoesOnWithAResize) {
 TEST(PodMachine, LimitsThatBindNobodyAreNotTold) {
   Life life(kOneCpuPod);
   life.allocated_ = wanted_of(life.pod_);
-  life.limits_enforced_ = false;
+  life.enforced_ = {false, false};
   life.settle();
   const json::object& status = life.status_.at("containerStatuses").as_array()[0].as_object();
   EXPECT_EQ(json::serialize(status.at("resources")), R"({"requests":{"cpu":"1"}})");
+}
+
+TEST(PodMachine, OfLimitsThoseThatBindAreTold) {
+  Life life(R"({"containers":[{"name":"a","resources":{"limits":{"cpu":"1","memory":"1Gi"}}}]})");
+  life.allocated_ = wanted_of(life.pod_);
+  life.enforced_ = {.cpu = false, .memory = true};
+  life.settle();
+  const json::object& status = life.status_.at("containerStatuses").as_array()[0].as_object();
+  EXPECT_EQ(json::serialize(*kube::find(status, {"resources", "limits"})), R"({"memory":"1Gi"})");
 }
 
 }  // namespace

@@ -84,7 +84,11 @@ constexpr std::string_view kOurConditions[] = {
 json::object given_resources(const ContainerMemory& memory, const json::object& spec, bool running,
                              const PodView& view) {
   json::object given = running && memory.applied ? *memory.applied : allocated_for(view, spec);
-  if (!view.limits_enforced) given.erase("limits");
+  json::value* limits = given.if_contains("limits");
+  if (limits == nullptr || !limits->is_object()) return given;
+  if (!view.enforced.cpu) limits->get_object().erase("cpu");
+  if (!view.enforced.memory) limits->get_object().erase("memory");
+  if (view.enforced == Enforced{false, false}) given.erase("limits");
   return given;
 }
 

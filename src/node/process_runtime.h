@@ -45,7 +45,7 @@ class ProcessRuntime final : public Runtime {
   void drain_changes() override;
   Result<Done> signal(const ContainerId& id, int signal) override;
   // Nothing binds a plain process.
-  bool enforces_limits() const override { return false; }
+  Enforced enforced() const override { return {false, false}; }
   Result<Done> resize(const ContainerId&, const Limits&) override { return Done{}; }
   Result<Done> remove(const ContainerId& id) override;
   Result<Done> destroy(const std::string& pod_uid) override;

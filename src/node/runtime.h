@@ -58,6 +58,13 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
+// Which limits bind containers.
+struct Enforced {
+  bool cpu = true;
+  bool memory = true;
+  bool operator==(const Enforced&) const = default;
+};
+
 // What the containers of a pod share.
 struct PodPlan {
   std::string uid;
@@ -160,8 +167,8 @@ class Runtime {
   virtual void drain_changes() = 0;
   // To the container's first process (and, in the process runtime, its group).
   virtual Result<Done> signal(const ContainerId& id, int signal) = 0;
-  // Whether limits bind containers; otherwise resize() changes nothing and is well.
-  virtual bool enforces_limits() const = 0;
+  // resize() changes nothing of what is not enforced and is well.
+  virtual Enforced enforced() const = 0;
   // Other limits for a container that runs. A limit that is not named stays as it is.
   virtual Result<Done> resize(const ContainerId& id, const Limits& limits) = 0;
   // Forgets an ended container; its log stays.

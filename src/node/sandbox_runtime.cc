@@ -152,7 +152,9 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
   for (const std::string& name : foreign_sysctls(pod)) {
     words.push_back(fmt::format("sysctl {} is not set: it is the whole machine's", name));
   }
-  if (options_.support.rootless) add_rootless_words(containers, words);
+  if (options_.support.rootless) {
+    add_rootless_words(containers, enforced(), options_.support.no_limits, words);
+  }
   std::set<std::string> told;
   for (const ContainerPlan& plan : containers) {
     if (plan.image.empty()) continue;
@@ -222,15 +224,19 @@ SandboxFacts SandboxRuntime::facts(const Pod& pod, const ContainerPlan& plan,
   facts.hostname = folder / "hostname";
   facts.resolv_conf = folder / "resolv.conf";
   facts.shm = folder / "shm";
-  facts.cgroup_path = cgroup_of(plan.id);
+  facts.cgroup_path = cgroups_.path_below_mount(cgroup_of(plan.id));
   facts.cgroup_v2 = options_.support.cgroups.v2;
-  facts.swap_limit = cgroups_.can_limit_swap();
-  facts.cgroups = !options_.support.rootless;
+  facts.cgroups = options_.support.has_cgroups();
+  facts.limits = limits_here();
   facts.user_namespace = options_.support.rootless;
   facts.users = read_user_files(image ? image->root : fs::path("/"));
   facts.devices = gpu_devices(options_.gpus, plan.gpus);
   facts.cap_last = cap_last();
   return facts;
+}
+
+KernelLimits SandboxRuntime::limits_here() const {
+  return {options_.support.cgroups.limits_cpu, cgroups_.can_limit_swap()};
 }
 
 // A memory volume with a place of its own is shared by the containers of the pod.
@@ -376,9 +382,9 @@ Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) {
 
 // The OCI runtime knows how the limits of this machine's control groups are written.
 Result<Done> SandboxRuntime::resize(const ContainerId& id, const Limits& limits) {
-  if (!enforces_limits()) return Done{};
+  if (!options_.support.has_cgroups()) return Done{};
   fs::path wanted = bundle(id) / "resize.json";
-  Result<Done> written = write_soon(wanted, json::serialize(oci_limits(limits, cgroups_.can_limit_swap())));
+  Result<Done> written = write_soon(wanted, json::serialize(oci_limits(limits, limits_here())));
   if (!written.ok()) return written;
   ToolOptions options{.deadline = std::chrono::milliseconds(kResizePatienceMs)};
   OciTool tool = tool_of(id);

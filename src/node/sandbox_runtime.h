@@ -59,7 +59,7 @@ class SandboxRuntime final : public Runtime {
   int changes() const override;
   void drain_changes() override;
   Result<Done> signal(const ContainerId& id, int signal) override;
-  bool enforces_limits() const override { return !options_.support.rootless; }
+  Enforced enforced() const override { return options_.support.enforced(); }
   Result<Done> resize(const ContainerId& id, const Limits& limits) override;
   Result<Done> remove(const ContainerId& id) override;
   Result<Done> destroy(const std::string& pod_uid) override;
@@ -91,6 +91,7 @@ class SandboxRuntime final : public Runtime {
   Result<Done> make_pod_files(const PodPlan& pod, const std::string& ip);
   Result<Done> mount_memory_volumes(const ContainerPlan& plan);
   SandboxFacts facts(const Pod& pod, const ContainerPlan& plan, const std::optional<Image>& image);
+  KernelLimits limits_here() const;
   // Where the processes of the container are that this one looks into; "" when it does not run.
   std::filesystem::path pid_namespace(const std::string& pod_uid, const std::string& container);
   std::vector<HostLayer> host_layers(const ContainerId& id) const;

@@ -381,7 +381,7 @@ TEST_F(SandboxTest, LimitsOfWhatRunsAreChanged) {
   of.limits = {500, 128 << 20, 100};
   start(of);
   ASSERT_TRUE(wait_for_log(of.id, "ready"));
-  EXPECT_TRUE(runtime_->enforces_limits());
+  EXPECT_EQ(runtime_->enforced(), (Enforced{true, true}));
   Result<Done> done = runtime_->resize(of.id, {1500, 256 << 20, 1000});
   ASSERT_TRUE(done.ok()) << done.error().message;
   const fs::path folder = support_.cgroups.memory / "trainyard" / plane_id(folder_.path()) / "podp1" / "c.0";

@@ -19,6 +19,7 @@
 #include "node/sandbox_root.h"
 #include "node/sandbox_tool.h"
 #include "node/sandbox_user.h"
+#include "node/user_scope.h"
 
 namespace trainyard::node {
 namespace {
@@ -95,6 +96,19 @@ Result<fs::path> pick_runtime(const CgroupLayout& layout, const std::string& wan
   return no_runtime("neither crun nor runc is installed");
 }
 
+// What the plane of an ordinary user was handed over; nothing, at times with the reason.
+CgroupLayout cgroups_of_user(const CgroupLayout& layout, std::string& why) {
+  Result<std::string> self = read_whole("/proc/self/cgroup");
+  std::optional<std::string> home =
+      self.ok() && layout.v2 ? home_of_plane(unified_group(*self)) : std::nullopt;
+  if (!home) return {};
+  CgroupLayout own = layout_below(layout, *home);
+  Result<Done> writable = Cgroups(own).writable();
+  if (writable.ok()) return own;
+  why = writable.error().message;
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> runtime_order(const CgroupLayout& layout, bool raises_limits) {
@@ -142,9 +156,11 @@ Result<SandboxSupport> sandbox_support(const fs::path& data_dir, const std::stri
   if (!runtime.ok()) return runtime.error();
   support.runtime = *runtime;
   support.rootless = in_user_namespace();
-  Result<Done> writable = Cgroups(*layout).writable();
-  if (!writable.ok() && !support.rootless) return writable.error();
-  if (support.rootless) support.cgroups = {};
+  if (support.rootless) {
+    support.cgroups = cgroups_of_user(*layout, support.no_limits);
+  } else if (Result<Done> writable = Cgroups(*layout).writable(); !writable.ok()) {
+    return writable.error();
+  }
   fs::path folder = data_dir / "sandbox" / fmt::format("trial-{}", ::getpid());
   if (Result<Done> made = make_folders(folder); !made.ok()) return made.error();
   Result<Done> kernel = try_kernel(folder, support.layers_in_memory);

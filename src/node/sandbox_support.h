@@ -18,8 +18,13 @@ struct SandboxSupport {
   // The file system of the data folder cannot hold a layer above another file system
   // (it is one itself): layers are kept in memory.
   bool layers_in_memory = false;
-  // Root of a user namespace (sandbox_user.h): no control groups, a network of its own.
+  // Root of a user namespace (sandbox_user.h): a network of its own; control groups only where
+  // the user's systemd has handed some over (user_scope.h), otherwise `cgroups` is empty.
   bool rootless = false;
+  std::string no_limits;  // why it is, for a person; "" when nothing is known
+
+  Enforced enforced() const { return {cgroups.limits_cpu && has_cgroups(), has_cgroups()}; }
+  bool has_cgroups() const { return !cgroups.mounts.empty(); }
 };
 
 // Which OCI runtimes suit the machine, best first. crun starts faster; it refuses the hybrid

@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -48,24 +49,6 @@ bool enter(int64_t pid) {
          ::setns(mount.get(), CLONE_NEWNS) == 0;
 }
 
-// The namespaces of an earlier life live as long as one of its shims; a shim is known by
-// its plan's path, from its first moment on.
-bool enter_that_of_a_shim(const fs::path& data_dir) {
-  std::string plans = (data_dir / "pods").string() + "/";
-  std::error_code failure;
-  for (fs::directory_iterator it("/proc", failure), end; !failure && it != end; it.increment(failure)) {
-    int64_t pid = std::strtoll(it->path().filename().c_str(), nullptr, 10);
-    if (pid <= 0) continue;
-    Result<std::string> command = read_whole(it->path() / "cmdline");
-    if (!command.ok() || command->find(plans) == std::string::npos ||
-        command->find(kShimPlanFile) == std::string::npos) {
-      continue;
-    }
-    if (enter(pid)) return true;
-  }
-  return false;
-}
-
 Result<Done> write_map(const char* file, const std::string& text) {
   Fd fd(::open(file, O_WRONLY | O_CLOEXEC));
   if (!fd.valid() || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
@@ -100,6 +83,24 @@ bool maps_all_users(std::string_view uid_map) {
 
 bool in_user_namespace() { return !maps_all_users(setting("/proc/self/uid_map")); }
 
+// A shim is known by its plan's path, from its first moment on.
+std::vector<int64_t> shims_of_earlier_life(const fs::path& data_dir) {
+  std::string plans = (data_dir / "pods").string() + "/";
+  std::vector<int64_t> shims;
+  std::error_code failure;
+  for (fs::directory_iterator it("/proc", failure), end; !failure && it != end; it.increment(failure)) {
+    int64_t pid = std::strtoll(it->path().filename().c_str(), nullptr, 10);
+    if (pid <= 0) continue;
+    Result<std::string> command = read_whole(it->path() / "cmdline");
+    if (!command.ok() || command->find(plans) == std::string::npos ||
+        command->find(kShimPlanFile) == std::string::npos) {
+      continue;
+    }
+    shims.push_back(pid);
+  }
+  return shims;
+}
+
 fs::path home_network(const fs::path& data_dir) {
   return namespace_files(data_dir / "sandbox" / "home").network;
 }
@@ -107,7 +108,9 @@ fs::path home_network(const fs::path& data_dir) {
 Result<Done> enter_user_namespace(const fs::path& data_dir) {
   uid_t uid = ::geteuid();
   if (uid == 0) return Done{};
-  if (enter_that_of_a_shim(data_dir)) return Done{};
+  // The namespaces of an earlier life live as long as one of its shims.
+  std::vector<int64_t> shims = shims_of_earlier_life(data_dir);
+  if (std::any_of(shims.begin(), shims.end(), enter)) return Done{};
   return make(uid, ::getegid());
 }
 

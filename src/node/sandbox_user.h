@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -18,6 +19,9 @@ namespace trainyard::node {
 bool maps_all_users(std::string_view uid_map);
 // This process is in a user namespace that has only some of the machine's users.
 bool in_user_namespace();
+
+// Shims that an earlier life of the plane with this data folder left, by their pids.
+std::vector<int64_t> shims_of_earlier_life(const std::filesystem::path& data_dir);
 
 // The network namespace that the bridge of such a plane lives in.
 std::filesystem::path home_network(const std::filesystem::path& data_dir);

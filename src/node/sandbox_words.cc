@@ -94,14 +94,19 @@ std::vector<std::string> foreign_sysctls(const PodPlan& pod) {
   return foreign;
 }
 
-void add_rootless_words(const std::vector<ContainerPlan>& containers, std::vector<std::string>& words) {
+void add_rootless_words(const std::vector<ContainerPlan>& containers, const Enforced& enforced,
+                        std::string_view why, std::vector<std::string>& words) {
+  if (enforced.memory) why = "systemd does not hand users the control of CPU here";
+  std::string because = why.empty() ? "" : fmt::format(" ({})", why);
   for (const ContainerPlan& plan : containers) {
     const std::string& name = plan.id.container;
-    if (plan.limits.memory_bytes) {
-      words.push_back(fmt::format("container {}: the memory limit is not enforced without root", name));
+    if (plan.limits.memory_bytes && !enforced.memory) {
+      words.push_back(
+          fmt::format("container {}: the memory limit is not enforced without root{}", name, because));
     }
-    if (plan.limits.cpu_millis) {
-      words.push_back(fmt::format("container {}: the CPU limit is not enforced without root", name));
+    if (plan.limits.cpu_millis && !enforced.cpu) {
+      words.push_back(
+          fmt::format("container {}: the CPU limit is not enforced without root{}", name, because));
     }
     if (plan.run_as_user && *plan.run_as_user != 0) {
       words.push_back(fmt::format("container {}: runs as this user, not as user {}, without root", name,

@@ -28,7 +28,8 @@ std::string resolv_text(std::string_view host, bool outside);
 // a pod that shares the host's.
 std::vector<std::string> foreign_sysctls(const PodPlan& pod);
 
-// What an ordinary user's sandboxes cannot do.
-void add_rootless_words(const std::vector<ContainerPlan>& containers, std::vector<std::string>& words);
+// What an ordinary user's sandboxes cannot do; `why` limits are not enforced, "" when nothing is known.
+void add_rootless_words(const std::vector<ContainerPlan>& containers, const Enforced& enforced,
+                        std::string_view why, std::vector<std::string>& words);
 
 }  // namespace trainyard::node

@@ -70,5 +70,25 @@ TEST(SandboxWords, SysctlsOfTheWholeMachineAreForeign) {
             (std::vector<std::string>{"kernel.panic", "net.core.somaxconn", "vm.swappiness"}));
 }
 
+TEST(SandboxWords, AUserIsToldWhichLimitsAreNotEnforcedAndWhy) {
+  ContainerPlan plan;
+  plan.id.container = "c";
+  plan.limits = {1000, 1 << 20, 0};
+  auto told = [&](Enforced enforced, std::string_view why) {
+    std::vector<std::string> words;
+    add_rootless_words({plan}, enforced, why, words);
+    return words;
+  };
+  EXPECT_EQ(
+      told({false, false}, "no systemd"),
+      (std::vector<std::string>{"container c: the memory limit is not enforced without root (no systemd)",
+                                "container c: the CPU limit is not enforced without root (no systemd)"}));
+  EXPECT_EQ(
+      told({false, true}, ""),
+      (std::vector<std::string>{"container c: the CPU limit is not enforced without root (systemd does not "
+                                "hand users the control of CPU here)"}));
+  EXPECT_EQ(told({true, true}, ""), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace trainyard::node
