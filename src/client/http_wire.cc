@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/match.h"
+#include "client/document_arena.h"
 #include "kube/access.h"
 #include "kube/parse_into.h"
 #include "kube/yaml.h"
@@ -54,11 +55,12 @@ std::string plain_message(int status, std::string_view body) {
   return fmt::format("the server answered {}{}{}", status, shown.empty() ? "" : ": ", shown);
 }
 
-// One document, of whose hundred parts nobody keeps a single one: they lie together and go at once, which
-// spares an operator that makes jobs a tenth of its CPU. Not for lists: of those somebody keeps the items.
+// One document. Not for lists: of those somebody keeps some items.
 Result<json::value> parse_document(std::string_view text) {
-  auto together = json::make_shared_resource<json::monotonic_resource>(2 * text.size() + kDocumentBytes);
-  return kube::parse_json_into(together, text);
+  DocumentArena::Made together = DocumentArena::make(2 * text.size() + kDocumentBytes);
+  Result<json::value> parsed = kube::parse_json_into(together.storage, text);
+  together.arena->freeze();
+  return parsed;
 }
 
 Object shared(json::object object) { return std::make_shared<const json::object>(std::move(object)); }

@@ -8,7 +8,7 @@
 
 namespace trainyard::kube {
 
-// The value, and what is moved out of it, keeps `where` alive; a copy lies elsewhere.
+// The value, what is moved out of it and what is copied from it lie in `where` and keep it alive.
 Result<json::value> parse_json_into(const json::storage_ptr& where, std::string_view text,
                                     int depth_max = 100);
 
