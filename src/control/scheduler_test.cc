@@ -151,6 +151,21 @@ void die_at(int death, bool when_done) {
   EXPECT_GE(yard.bound("a") + yard.bound("b") + yard.bound("c"), 7) << death;
 }
 
+// Its stream lags behind: what was written a moment ago is known all the same.
+TEST(Scheduler, AGroupItHasWrittenIsNotTakenForTheOneBefore) {
+  SchedulerYard yard;
+  yard.node("n1", "8");
+  yard.group("g", 1);
+  yard.carry();
+  yard.frozen = kube::kVolcanoPodGroups.plural;
+  yard.settle();
+  EXPECT_EQ(yard.phase("g"), "Inqueue");
+  yard.pod("p", "1", "g");
+  yard.settle();
+  EXPECT_EQ(yard.phase("g"), "Running");
+  EXPECT_EQ(yard.scheduler().counts().errors, 0) << yard.scheduler().counts().last_error;
+}
+
 TEST(Scheduler, DiesAtEveryWrite) {
   for (int death = 1; death < 40; ++death) {
     die_at(death, false);

@@ -110,6 +110,16 @@ bool SchedulerView::is_own(const json::object& object) const {
   return found != own_versions_.end() && found->second == kube::version_of(object);
 }
 
+void SchedulerView::wrote(const kube::Resource& resource, const client::Object& object) {
+  own_versions_[std::string(kube::uid_of(*object))] = kube::version_of(*object);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (kGroupResources[i] == resource) groups_[i].know(object);
+  }
+  for (size_t i = 0; i < queues_.size(); ++i) {
+    if (kQueueResources[i] == resource) queues_[i].know(object);
+  }
+}
+
 // A gated pod that belongs to no group gets no node, and where there are no queues nobody counts it.
 bool SchedulerView::can_matter(const PodSight* pod) const {
   if (pod == nullptr) return false;

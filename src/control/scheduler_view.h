@@ -66,8 +66,9 @@ class SchedulerView {
   const std::map<std::string, std::string>& assumed() const { return assumed_; }
   void assume(const std::string& uid, const std::string& node) { assumed_[uid] = node; }
   void forget_assumed(const std::string& uid) { assumed_.erase(uid); }
-  // A status of ours as the server has it now: seen again, it is no news.
-  void wrote(std::string_view uid, int64_t version) { own_versions_[std::string(uid)] = version; }
+  // A group or queue whose status we wrote, as the server has it now: what is decided next is decided on
+  // that, and seen again it is no news.
+  void wrote(const kube::Resource& resource, const client::Object& object);
 
  private:
   bool is_own(const json::object& object) const;

@@ -73,7 +73,7 @@ bool Scheduler::run_statuses(Time now) {
     std::string uid(kube::uid_of(*batch[i].seen));
     if (is_settled(replies[i])) owed_.erase(uid);
     if (replies[i].ok() && replies[i]->object != nullptr) {
-      view_.wrote(uid, kube::version_of(*replies[i]->object));
+      view_.wrote(batch[i].resource, replies[i]->object);
       // Queues count their groups by what those say.
       if (batch[i].resource.plural == kube::kVolcanoPodGroups.plural && !view_.queues().empty()) {
         wake_at(now + kSettle);

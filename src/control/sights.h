@@ -43,6 +43,14 @@ class Sights {
                output);
   }
 
+  // What became of an object that is known, as the server answered who wrote it. The stream will tell the
+  // same; until then nothing newer of other objects has been seen, and nobody is told of a change.
+  void know(const client::Object& object) {
+    auto known = sights_.find(kube::uid_of(*object));
+    const int64_t version = kube::version_of(*object);
+    if (known != sights_.end() && known->second.version < version) known->second = {version, read_(object)};
+  }
+
   const std::map<std::string, Sight, std::less<>>& all() const { return sights_; }
   std::map<std::string, Sight, std::less<>>& all() { return sights_; }
   const T* find(std::string_view uid) const {
