@@ -86,7 +86,7 @@ void add_sim(CLI::App& app, Raw& raw) {
   command->add_option("--seed", raw.seed, "The first seed")->capture_default_str()->check(whole_number());
   command->add_option("--count", raw.count, "How many seeds, one after the other")
       ->capture_default_str()
-      ->check(CLI::Range(uint64_t{1}, std::numeric_limits<uint64_t>::max()));
+      ->check(whole_number(1));
   command->add_option("--threads", raw.threads, "How many worlds at once; 0 is one per core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

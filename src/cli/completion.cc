@@ -151,7 +151,7 @@ CommandShape queue_shape() {
 std::vector<CommandShape> shapes() {
   const std::vector<Option> settings = {
       {"--cluster-domain", "domain of host names in TF_CONFIG", ""},
-      {"--gang-scheduler-name", "gang scheduler of TFJobs", "volcano kube-batch"},
+      {"--gang-scheduler-name", "gang scheduler of TFJobs", "volcano kube-batch trainyard"},
       {"--clean-pod-policy", "default of cleanPodPolicy", "Running All None"},
       {"--evaluator-in-cluster", "list the evaluator in TF_CONFIG", "", true},
   };

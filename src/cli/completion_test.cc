@@ -65,6 +65,14 @@ TEST(Completion, OptionsTakeAValueWhereTheHelpSaysSo) {
   EXPECT_GT(seen, 100);
 }
 
+// The help of the option names three.
+TEST(Completion, EveryGangSchedulerIsOffered) {
+  EXPECT_THAT(
+      completion_script("bash"),
+      HasSubstr(
+          R"("explain --gang-scheduler-name") COMPREPLY=($(compgen -W "volcano kube-batch trainyard" )"));
+}
+
 TEST(Completion, ZshMayLoadItOrSourceIt) {
   const std::string zsh = completion_script("zsh");
   EXPECT_TRUE(zsh.starts_with("#compdef trainyard\n"));

@@ -6,14 +6,14 @@
 
 namespace trainyard::cli {
 
-CLI::Validator whole_number() {
-  auto fault = [](const std::string& text) -> std::string {
+CLI::Validator whole_number(uint64_t least) {
+  auto fault = [least](const std::string& text) -> std::string {
     uint64_t number = 0;
     auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed == std::errc() && end == text.data() + text.size()) return "";
-    return fmt::format("must be a whole number from 0 on, not '{}'", text);
+    if (failed == std::errc() && end == text.data() + text.size() && number >= least) return "";
+    return fmt::format("must be a whole number from {} on, not '{}'", least, text);
   };
-  return CLI::Validator(fault, "NONNEGATIVE");
+  return CLI::Validator(fault, least == 0 ? "NONNEGATIVE" : "POSITIVE");
 }
 
 }  // namespace trainyard::cli

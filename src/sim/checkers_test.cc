@@ -55,6 +55,17 @@ class CheckersTest : public ::testing::Test {
   void write_status(std::string_view status) {
     cluster_.write_status(kOperator, *resource_, "train", json::parse(kube::jview(status)).as_object());
   }
+  void make_service(std::string_view name) {
+    json::object body = pod_body(name);
+    body["kind"] = "Service";
+    body["spec"] = json::object{{"clusterIP", "None"}};
+    cluster_.create(kOperator, kube::kServices, std::move(body));
+  }
+  void set_finalizers(json::array finalizers) {
+    json::object job = *cluster_.find(*resource_, "train");
+    job["metadata"].as_object()["finalizers"] = std::move(finalizers);
+    cluster_.update(kOperator, *resource_, std::move(job));
+  }
   void ask(kube::Verb verb, const kube::Resource& resource = kube::kPods) {
     checkers_.on_request(0, {resource, "default", std::move(verb)});
   }
@@ -111,6 +122,31 @@ TEST_F(CheckersTest, PodAfterEnd) {
   cluster_.remove(kKubelet, kube::kPods, "train-worker-1", {.grace_seconds = 0});
   make_pod("train-worker-1");
   EXPECT_EQ(broken(), "no-pod-after-end");
+}
+
+TEST_F(CheckersTest, PodThatIsNotNamedAfterItsJob) {
+  make_job("tfjob train worker=2");
+  make_pod("other-worker-0");
+  EXPECT_EQ(broken(), "pod-name");
+}
+
+TEST_F(CheckersTest, ServiceWithoutJob) {
+  make_job("tfjob train worker=2");
+  uid_ = "nobody";
+  make_service("train-worker-0");
+  EXPECT_EQ(broken(), "no-service-without-job");
+}
+
+TEST_F(CheckersTest, ServiceAfterEnd) {
+  make_job("tfjob train worker=2");
+  make_pod("train-worker-0");
+  pod_phase("train-worker-0", "Failed");
+  write_status(kFailedStatus);
+  make_service("train-worker-0");
+  EXPECT_EQ(broken(), "") << "the pass began before";
+  look();
+  make_service("train-worker-1");
+  EXPECT_EQ(broken(), "no-service-after-end");
 }
 
 TEST_F(CheckersTest, MoreThanDesired) {
@@ -216,6 +252,25 @@ TEST_F(CheckersTest, MoreRestartsThanAllowed) {
   EXPECT_EQ(broken(), "budget");
 }
 
+TEST_F(CheckersTest, FailureBeforeTheBudgetIsSpent) {
+  make_job("tfjob train worker=1 restart=ExitCode backoff=3");
+  make_pod("train-worker-0");
+  pod_phase("train-worker-0", "Failed");
+  write_status(
+      R"({"conditions":[{"type":"Failed","status":"True"}],"trainyard":{"cause":{"kind":"BudgetSpent"}}})");
+  EXPECT_EQ(broken(), "budget-not-spent");
+}
+
+TEST_F(CheckersTest, RestartsThatAreNotShown) {
+  make_job("t9k train worker=1 restart=ExitCode");
+  make_pod("train-05ddd-worker-0");
+  pod_phase("train-05ddd-worker-0", "Failed");
+  write_status(R"({"backoffCount":1,"trainyard":{"restarts":1}})");
+  EXPECT_EQ(broken(), "");
+  write_status(R"({"backoffCount":2,"trainyard":{"restarts":1}})");
+  EXPECT_EQ(broken(), "shown-restarts");
+}
+
 TEST_F(CheckersTest, FailureWithoutCause) {
   make_job("tfjob train worker=1");
   write_status(kFailedStatus);
@@ -291,6 +346,49 @@ TEST_F(CheckersTest, AskingAgainForWhatItMade) {
   EXPECT_EQ(broken(), "read-your-writes");
 }
 
+TEST_F(CheckersTest, JobThatIsLetGoBeforeItsPods) {
+  make_job("tfjob train worker=1 hold");
+  set_finalizers({"trainyard.dev/pods-first"});
+  make_pod("train-worker-0");
+  look();
+  set_finalizers({});
+  EXPECT_EQ(broken(), "pods-first");
+}
+
+TEST_F(CheckersTest, DeletionThatDoesNotEnd) {
+  make_job("tfjob train worker=1 hold");
+  set_finalizers({"trainyard.dev/pods-first"});
+  cluster_.remove(kUser, kube::kTfJobs, "train");
+  EXPECT_EQ(broken(), "");
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "deletion-ends");
+}
+
+TEST_F(CheckersTest, FailureThatNobodyAnswers) {
+  make_job("tfjob train worker=1");
+  make_pod("train-worker-0");
+  pod_phase("train-worker-0", "Failed");
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "failures-are-answered");
+}
+
+TEST_F(CheckersTest, JobThatGoesOnWithoutPods) {
+  make_job("tfjob train worker=1");
+  make_pod("train-worker-0");
+  pod_phase("train-worker-0", "Succeeded");
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "ends-when-all-ended");
+}
+
+TEST_F(CheckersTest, RunThatIsNotShown) {
+  make_job("tfjob train worker=1");
+  make_pod("train-worker-0");
+  pod_phase("train-worker-0", "Running");
+  write_status(R"({"replicaStatuses":{"Worker":{"active":1}}})");
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "running-is-shown");
+}
+
 TEST_F(CheckersTest, ReplicaThatIsMissingInTheEnd) {
   make_job("tfjob train worker=1");
   checkers_.at_rest();
@@ -352,6 +450,30 @@ TEST_F(CheckersTest, GangThatWaitsForMoreThanItsJobMakes) {
                   {{"metadata", std::move(metadata)}, {"spec", json::object{{"minMember", 2}}}});
   checkers_.at_rest();
   EXPECT_EQ(broken(), "gang-size");
+}
+
+TEST_F(CheckersTest, GangThatIsNeverLetIn) {
+  make_job("volcano train worker=1");
+  json::object metadata{{"name", "gang"}};
+  metadata["ownerReferences"] =
+      json::array{kube::owner_reference(resource_->api_version(), resource_->kind, "train", uid_)};
+  cluster_.create(kOperator, kube::kVolcanoPodGroups,
+                  {{"metadata", std::move(metadata)}, {"spec", json::object{{"minMember", 1}}}});
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "gang-starts");
+}
+
+TEST_F(CheckersTest, StopThatIsNotShown) {
+  make_job("tfjob train worker=1 suspended");
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "stop-is-shown");
+}
+
+TEST_F(CheckersTest, ResumeThatIsNotShown) {
+  make_job("tfjob train worker=1");
+  write_status(R"({"conditions":[{"type":"Suspended","status":"True"}]})");
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "resume-is-shown");
 }
 
 TEST_F(CheckersTest, StopThatDoesNotStop) {

@@ -5,9 +5,11 @@
 
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
+#include "kube/access.h"
 #include "session.h"
 
 namespace trainyard::cli_suite {
@@ -84,17 +86,59 @@ INSTANTIATE_TEST_SUITE_P(Manifests, Golden, ::testing::ValuesIn(manifests()),
                            return name;
                          });
 
+// Every part of a text that the pattern finds, in order of the alphabet.
+Words found_in(const std::string& text, const char* pattern) {
+  const std::regex wanted(pattern);
+  Words parts;
+  for (std::sregex_iterator at(text.begin(), text.end(), wanted), end; at != end; ++at)
+    parts.push_back((*at)[1]);
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+// "TFJob mnist" of every job in what validate prints.
+Words jobs_in(const std::string& validated) { return found_in(validated, R"(:\d+: (\S+ \S+): valid)"); }
+
+// The image of every container of every pod; those that only prepare it aside.
+Words images_of(const std::string& manifest) {
+  Words images;
+  const Session shown = run_session({"explain", "-o", "json", "-"}, manifest);
+  if (shown.status != 0) return {shown.err};
+  const json::object list = json::parse(shown.out).as_object();
+  for (const json::value& item : list.at("items").as_array()) {
+    if (kube::text_at(item.as_object(), {"kind"}) != "Pod") continue;
+    for (const json::value& container : *kube::array_at(item.as_object(), {"spec", "containers"}))
+      images.emplace_back(kube::text_at(container.as_object(), {"image"}));
+  }
+  std::sort(images.begin(), images.end());
+  return images;
+}
+
+const char* dialect_of(const std::string& job) {
+  if (job.starts_with("TFJob ")) return "tfjob";
+  return job.starts_with("TensorFlowTrainingJob ") ? "t9k" : "volcano";
+}
+
 // What is written in another dialect is valid there, and means the same again when it
 // comes back: names, replicas and images survive the round trip.
 TEST_P(Golden, ConvertedManifestsAreValid) {
   if (GetParam().starts_with("fragments/")) return;
+  const Words jobs = jobs_in(run_session({"validate", GetParam()}).out);
+  ASSERT_FALSE(jobs.empty());
+  const Words images = images_of(read_text(GetParam()));
   for (const char* target : {"tfjob", "t9k", "volcano"}) {
+    SCOPED_TRACE(target);
     Session converted = run_session({"convert", "--to", target, GetParam()});
     if (converted.status != 0) continue;  // its golden file shows why
     Session validated = run_session({"validate", "-"}, converted.out);
-    EXPECT_EQ(validated.status, 0) << target << ":\n" << validated.err << converted.out;
+    EXPECT_EQ(validated.status, 0) << validated.err << converted.out;
     Session again = run_session({"convert", "--to", target, "-"}, converted.out);
     EXPECT_EQ(again.status, 0) << again.err;
+    Session back = run_session({"convert", "--to", dialect_of(jobs.front()), "-"}, converted.out);
+    EXPECT_EQ(jobs_in(run_session({"validate", "-"}, back.out).out), jobs) << back.err;
+    if (images.empty()) continue;  // stopped, which a Volcano Job cannot say: its golden file does
+    EXPECT_EQ(images_of(converted.out), images);
+    EXPECT_EQ(images_of(back.out), images);
   }
 }
 

@@ -34,7 +34,7 @@ TEST(Recorded, KubeflowTrainingOperator) {
                  << "makes of them is not tested";
   }
   std::vector<Recording> recordings = read_recordings(folder);
-  EXPECT_GE(recordings.size(), 62u);
+  EXPECT_GE(recordings.size(), 63u);
   std::vector<Difference> found;
   for (const Recording& recording : recordings) append(found, replay(recording));
   std::string wrong = compare_with_table(found, read_rows(section));

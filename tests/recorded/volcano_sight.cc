@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "dialect/volcano/volcano.h"
 #include "harness.h"
 #include "kube/access.h"
 #include "kube/meta.h"
@@ -394,10 +395,26 @@ void VolcanoSight::compare_facts(int step, const Facts& ours, const Facts& their
   }
 }
 
+void VolcanoSight::add_spec(const json::object& see, Facts& ours, Facts& theirs) const {
+  json::object shown_spec;
+  if (const json::object* fields = kube::object_at(see, {"jobSpecNow"})) shown_spec = *fields;
+  if (const json::value* volumes = see.if_contains("jobSpecVolumesNow")) shown_spec["volumes"] = *volumes;
+  if (shown_spec.empty()) return;
+  const dialect::LowerResult lowered = dialect::volcano().lower(*world_.job(), {});
+  const json::object& source = *std::get<model::JobSpec>(lowered).source;
+  for (const auto& member : shown_spec) {
+    const std::string key(kube::view(member.key()));
+    const json::value* mine = kube::find(source, {"spec", key});
+    ours["spec." + key] = mine == nullptr ? "" : shown(*mine);
+    theirs["spec." + key] = shown(member.value());
+  }
+}
+
 void VolcanoSight::compare(int step, const json::object& see) {
   learn(see);
   Facts ours = our_facts();
   Facts theirs = their_facts(see);
+  if (world_.job()) add_spec(see, ours, theirs);
   if (their_job_) their_phase_ = kube::text_at(their_status_, {"state", "phase"});
   compare_facts(step, ours, theirs);
 }

@@ -36,6 +36,8 @@ class VolcanoSight {
   void compare_facts(int step, const Facts& ours, const Facts& theirs);
   Facts our_facts();
   Facts their_facts(const json::object& see) const;
+  // What a step shows of the stored spec: fields that a schema or the controller filled in.
+  void add_spec(const json::object& see, Facts& ours, Facts& theirs) const;
   bool was_stopped() const;
 
   // Fixed.

@@ -69,7 +69,8 @@ TEST(Kubeflow, S33_Validation) {
            Row{tfjob("Worker 1", "managedBy: other"),
                "spec.runPolicy.managedBy: Unsupported value: \"other\": supported values: "
                "\"kueue.x-k8s.io/multikueue\", \"kubeflow.org/training-operator\""},
-           // Theirs compares the spelling here, so that these two pass it.
+           // Differs: theirs compares the spelling here, so that these two pass it
+           // (0013-refused-manifests.md).
            Row{tfjob("chief 1, Master 1"),
                "spec.tfReplicaSpecs: Forbidden: must not have more than 1 Chief or Master role"},
        }) {
@@ -78,6 +79,7 @@ TEST(Kubeflow, S33_Validation) {
 }
 
 // Differs: services go with the job unless the policy is None (0010-services-end-with-the-job.md).
+// Of a job that has not ended all goes when it is stopped or deleted, whatever the policy.
 TEST(Kubeflow, S34_DeletePodsAndServices) {
   struct Row {
     std::string_view policy, ending, pods, services;
@@ -88,12 +90,15 @@ TEST(Kubeflow, S34_DeletePodsAndServices) {
            Row{"None", "worker-0 Failed 1", "worker-0 Failed(1), worker-1 Running", "worker-0, worker-1"},
            Row{"Running", "suspend", "", ""},
            Row{"None", "suspend", "", ""},
+           Row{"None", "delete", "", ""},
        }) {
     SCOPED_TRACE(testing::Message() << row.policy << ", " << row.ending);
     Yard yard;
     yard.submit(tfjob("Worker 2", "cleanPodPolicy: " + std::string(row.policy))).let("* Running");
     if (row.ending == "suspend")
       yard.edit("spec: {runPolicy: {suspend: true}}");
+    else if (row.ending == "delete")
+      yard.delete_job();
     else
       yard.let(row.ending);
     EXPECT_EQ(yard.pods(), row.pods);
@@ -141,8 +146,8 @@ TEST(Kubeflow, S37_PastActiveDeadline) {
   }
 }
 
-// An empty name is refused, as their webhook does; if it slips in, theirs leaves the job alone
-// without a word, ours tells what is wrong with it.
+// Differs: an empty name is refused, as their webhook does; if it slips in, theirs leaves the job
+// alone without a word, ours tells what is wrong with it (0013-refused-manifests.md).
 TEST(Kubeflow, S38_ManagedBy) {
   struct Row {
     std::string_view policy;
@@ -153,6 +158,8 @@ TEST(Kubeflow, S38_ManagedBy) {
     Yard yard;
     yard.submit(tfjob("Worker 1", row.policy));
     EXPECT_EQ(yard.pods(), row.made ? "worker-0 Pending" : "") << row.policy;
+    bool is_wrong = row.policy == "managedBy: \"\"";
+    EXPECT_EQ(yard.events("TFJobFailedValidation").empty(), !is_wrong) << row.policy;
   }
   EXPECT_EQ(problems(dialect::tfjob(), tfjob("Worker 1", "managedBy: \"\"")),
             "spec.runPolicy.managedBy: Unsupported value: \"\": supported values: "
@@ -171,8 +178,8 @@ TEST(Kubeflow, S39_ARunningPodThatIsBeingDeleted) {
   EXPECT_EQ(yard.pods(), "worker-0 Running, worker-1 Pending");
 }
 
-// Which indexes are looked after: those below replicas, whatever else is there. Theirs also
-// fills the gaps below the highest index that exists.
+// Which indexes are looked after. Differs: those below replicas, whatever else is there; theirs also
+// fills the gaps below the highest index that exists (0018-tfjob-differences.md).
 TEST(Kubeflow, S40_Slots) {
   struct Row {
     int replicas;
@@ -300,8 +307,9 @@ TEST(Kubeflow, S46_AnotherScheduler) {
   }
 }
 
-// What theirs does with counters of expected events, ours does with versions: a job is not
-// planned again before the caches have shown what was written for it.
+// Differs: what theirs does with counters of expected events, which a restart forgets and which
+// expire after five minutes, ours does with versions: a job is not planned again before the caches
+// have shown what was written for it (0011-state-on-the-object.md).
 TEST(Kubeflow, S47_Expectations) {
   client::Cache cache;
   cache.apply(client::Init{}, {});
@@ -318,8 +326,8 @@ TEST(Kubeflow, S47_Expectations) {
   EXPECT_FALSE(barrier.blocks("j", caches));
 }
 
-// Theirs takes a flag with the kinds it serves; ours is given its dialects, and leaves what
-// none of them recognises to others.
+// Which kinds a dialect takes; what none of them recognises is left to others. The flag by which
+// both operators are told the kinds to serve is read in src/cli/command_line_operator_test.cc.
 TEST(Kubeflow, S48_KindsThatAreServed) {
   std::vector<dialect::Dialect> all{dialect::tfjob(), dialect::t9k(), dialect::volcano()};
   struct Row {
@@ -384,6 +392,24 @@ TEST(Kubeflow, S49_OrphansAreTakenOver) {
   EXPECT_EQ(kube::uid_of(yard.pod("worker-0")), uid);
   EXPECT_EQ(kube::controller_uid_of(yard.pod("worker-0")), kube::uid_of(yard.job()));
   EXPECT_EQ(kube::controller_uid_of(yard.service("worker-1")), kube::uid_of(yard.job()));
+  EXPECT_EQ(yard.conditions(), "Created=True Running=True");
+}
+
+// Differs: a pod whose labels somebody took away is let go by theirs, which can then not make another
+// of its name; ours gives it its labels back (0018-tfjob-differences.md).
+TEST(Kubeflow, S49_LabelsThatWereTakenAwayAreGivenBack) {
+  Yard yard;
+  yard.submit(tfjob("Worker 2")).let("* Running");
+  json::object pod = yard.pod("worker-1");
+  const json::object labels = *kube::object_at(pod, {"metadata", "labels"});
+  const std::string uid(kube::uid_of(pod));
+  kube::ensure_object(pod, {"metadata"}).erase("labels");
+  ASSERT_TRUE(yard.store.update(kube::kPods, "ns", pod, yard.now).ok());
+  yard.settle().after(60);
+  EXPECT_EQ(yard.pods(), "worker-0 Running, worker-1 Running");
+  EXPECT_EQ(kube::uid_of(yard.pod("worker-1")), uid);
+  EXPECT_EQ(*kube::object_at(yard.pod("worker-1"), {"metadata", "labels"}), labels);
+  EXPECT_EQ(kube::controller_uid_of(yard.pod("worker-1")), kube::uid_of(yard.job()));
   EXPECT_EQ(yard.conditions(), "Created=True Running=True");
 }
 

@@ -277,8 +277,9 @@ TEST(Kubeflow, S17_TimeToLive) {
   }
 }
 
-// Theirs knows a finished job without completionTime, which is then stuck with an error;
-// ours cannot come to be: both are one write.
+// Differs: theirs knows a finished job without completionTime, which it keeps and reports an
+// error about for ever. Ours writes both at once (0011-state-on-the-object.md), and one that
+// another operator left so is kept without a word and without a write.
 TEST(Kubeflow, S18_CleanupOfTheJob) {
   struct Row {
     std::string_view policy;
@@ -302,6 +303,16 @@ TEST(Kubeflow, S18_CleanupOfTheJob) {
     EXPECT_EQ(yard.has_job(), row.kept);
     EXPECT_EQ(yard.events("Failed"), "");
   }
+  Yard yard;
+  json::object job = parse(tfjob("Worker 1", "ttlSecondsAfterFinished: 10"));
+  ASSERT_TRUE(yard.store.create(kube::kTfJobs, "ns", job, yard.now).ok());
+  job = **yard.store.get(kube::kTfJobs, "ns", "j");
+  job["status"] = parse("conditions: [{type: Succeeded, status: \"True\"}]");
+  ASSERT_TRUE(yard.store.update_status(kube::kTfJobs, "ns", job, yard.now).ok());
+  yard.settle();
+  EXPECT_EQ(yard.cost_of([&] { yard.after(1'000'000); }), 0);
+  EXPECT_TRUE(yard.store.get(kube::kTfJobs, "ns", "j").ok());
+  EXPECT_EQ(yard.events(), "");
 }
 
 TEST(Kubeflow, S19_TheServiceOfAReplica) {
@@ -321,7 +332,8 @@ TEST(Kubeflow, S19_TheServiceOfAReplica) {
             R"([{"name":"tfjob-port","port":2222}])");
   EXPECT_EQ(kube::controller_uid_of(service), uid);
 
-  // A manifest that was never stored has no uid: what is shown of it names no owner.
+  // Differs: a job without a uid is an error of theirs; ours was never stored, and what is shown of
+  // it names no owner (0018-tfjob-differences.md).
   model::JobSpec shown = lowered(dialect::tfjob(), tfjob("Worker 1"));
   json::object drawn = dialect::tfjob().render_service(shown, {0, 0});
   EXPECT_EQ(kube::array_at(drawn, {"metadata", "ownerReferences"}), nullptr);

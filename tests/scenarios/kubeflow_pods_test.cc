@@ -199,7 +199,8 @@ TEST(Kubeflow, S30_SparseCluster) {
             R"({"cluster":{"worker":{},"ps":["j-ps-0.ns.svc:2222"]},"task":{"type":"ps","index":0}})");
 }
 
-// Theirs writes "-" for "/" in a job's name; such a name cannot be stored, and is refused.
+// Differs: theirs writes "-" for "/" in a job's name; such a name cannot be stored, and is refused
+// (0013-refused-manifests.md).
 TEST(Kubeflow, S31_OwnerAndLabels) {
   Yard yard;
   yard.submit(tfjob("Chief 1, Worker 2"));

@@ -108,6 +108,8 @@ class Yard {
   std::string waits(model::WaitKind kind) const;
   const control::OperatorCounts& counts() const { return operator_->counts(); }
   int64_t passes() const { return counts().passes; }
+  // How many kinds the operator lists and watches.
+  int streams() const { return static_cast<int>(operator_->streams().size()); }
   // How many writes the deed cost, Events aside.
   int cost_of(const std::function<void()>& deed);
 
