@@ -107,6 +107,7 @@ def killed(world):
     began = time.monotonic()
     until(lambda: not torn & watching.partial(100), lambda: f"{torn} are whole: {watching.bound()}", pause=0.05)
     mended = time.monotonic() - began
+    check(mended <= 5, f"{torn} were whole only {mended:.1f} s after the last start")
     until(lambda: sum(watching.bound().values()) == 4000, lambda: f"all that fit are bound: {watching.bound()}")
     took = time.monotonic() - began
     same(partial(world, 100), {}, "gangs in part")
