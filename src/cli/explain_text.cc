@@ -6,6 +6,7 @@
 
 #include "cli/rules_in_words.h"
 #include "kube/access.h"
+#include "sched/gangs_from.h"
 
 namespace trainyard::cli {
 namespace {
@@ -145,10 +146,26 @@ void ExplainText::tf_config() const {
   line("none");
 }
 
+// Pods may name a PodGroup of the user's, of which the job says nothing.
+std::string ExplainText::group_of_pods() const {
+  model::JobState state;
+  state.roles.resize(spec_.roles.size());
+  for (size_t i = 0; i < spec_.roles.size(); ++i) {
+    if (spec_.roles[i].replicas == 0) continue;
+    sched::Shapes shapes;
+    sched::PodSeen pod =
+        sched::see_pod(dialect_.render_pod(spec_, settings_, {{static_cast<int>(i), 0}, 0, &state}), shapes);
+    if (pod.naming == sched::GroupNaming::kNone) continue;
+    return fmt::format("PodGroup {}, which is yours to make and which the pods name{}", pod.group,
+                       pod.scheduler.empty() ? "" : fmt::format("; {} places them", pod.scheduler));
+  }
+  return "none: each pod is scheduled by itself";
+}
+
 void ExplainText::around() const {
   heading("Gang");
   std::string gang = gang_in_words(spec_);
-  line(gang.empty() ? "none: each pod is scheduled by itself" : gang);
+  line(gang.empty() ? group_of_pods() : gang);
   if (spec_.companions.empty() && !spec_.tensorboard) return;
   heading("Other objects");
   for (const model::Companion& companion : spec_.companions) {

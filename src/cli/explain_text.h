@@ -26,6 +26,7 @@ class ExplainText {
   void outlook(const model::Observation& seen, const model::Plan& plan, Time now) const;
 
  private:
+  std::string group_of_pods() const;
   void heading(std::string_view text) const;
   void line(std::string_view text) const;
   void roles() const;

@@ -45,7 +45,8 @@ struct GroupPods {
   int ended = 0;
   int on_nodes = 0;  // and stay there
   int leaving = 0;
-  std::string told;  // why one of them has no node
+  std::string told;                      // why one of them has no node
+  std::map<std::string, int64_t> holds;  // of the nodes, by resource
 };
 using PodsByGroup = std::map<std::tuple<sched::GroupNaming, std::string, std::string>, GroupPods>;
 
@@ -61,6 +62,9 @@ PodsByGroup pods_by_group(const std::vector<client::Object>& pods) {
     group.ended += pod.ended;
     group.leaving += pod.leaving && !pod.ended;
     group.on_nodes += stays && !pod.node.empty();
+    if (!pod.ended && !pod.node.empty()) {
+      for (const auto& [name, amount] : shapes.at(pod.shape).requests) group.holds[name] += amount;
+    }
     if (stays && pod.node.empty() && group.told.empty())
       group.told = kube::decode_pod(*object).scheduled.message;
   }
@@ -133,6 +137,15 @@ void find_share(QueueLine& line, const kube::Resources& total) {
   }
 }
 
+// What a queue that is no object holds: nobody writes it down, so its gangs are counted.
+void add_held(QueueLine& line, const GroupPods& pods) {
+  for (const auto& [name, amount] : pods.holds) {
+    kube::Quantity more = name == "cpu" ? kube::Quantity::of_milli(amount) : kube::Quantity::of_whole(amount);
+    Result<kube::Quantity> sum = line.queue.allocated[name].plus(more);
+    if (sum.ok()) line.queue.allocated[name] = *sum;
+  }
+}
+
 }  // namespace
 
 std::vector<QueueLine> queue_lines(const QueueDocuments& documents) {
@@ -143,7 +156,6 @@ std::vector<QueueLine> queue_lines(const QueueDocuments& documents) {
     QueueLine line;
     line.queue = kube::decode_queue(*object);
     has_default = has_default || line.queue.name == kDefaultQueue;
-    find_share(line, total);
     lines.push_back(std::move(line));
   }
   if (!has_default) {
@@ -169,11 +181,14 @@ std::vector<QueueLine> queue_lines(const QueueDocuments& documents) {
       if (place == nullptr || same_kind) place = &line;
     }
     if (place == nullptr) continue;
-    GangLine gang = gang_line(group, pods[{naming_of(group), group.ns, group.name}]);
+    const GroupPods& its = pods[{naming_of(group), group.ns, group.name}];
+    GangLine gang = gang_line(group, its);
+    if (!place->is_object) add_held(*place, its);
     place->running += gang.state == "Running";
     place->waiting += gang.state == "Waiting";
     place->gangs.push_back(std::move(gang));
   }
+  for (QueueLine& line : lines) find_share(line, total);
   return lines;
 }
 

@@ -88,6 +88,25 @@ TEST(QueueView, AGangIsWhatItsPodsDoNow) {
   }
 }
 
+// Nobody made it, so there is no status to read.
+TEST(QueueView, TheDefaultQueueHoldsWhatItsGangsDo) {
+  auto asks = [](int index, std::string_view node, std::string_view phase) {
+    json::object pod = *queued_pod(index, node, fmt::format("{{phase: {}}}", phase));
+    pod["spec"].as_object()["containers"] =
+        json::parse(R"([{"name": "c", "resources": {"requests": {"cpu": "500m", "nvidia.com/gpu": 1}}}])");
+    return std::make_shared<const json::object>(std::move(pod));
+  };
+  QueueDocuments documents;
+  documents.groups = {scheduled_group()};
+  documents.pods = {asks(0, "n", "Running"), asks(1, "n", "Running"), asks(2, "n", "Succeeded"),
+                    asks(3, "", "Pending")};
+  documents.nodes = {shared("{metadata: {name: n}, status: {allocatable: {cpu: '8', nvidia.com/gpu: '4'}}}")};
+  EXPECT_EQ(
+      queue_table(queue_lines(documents)),
+      "NAME     KIND     STATE  WEIGHT  PRIORITY  SHARE  RUNNING  WAITING  ALLOCATED\n"
+      "default  volcano  Open   1       0         50%    1        0        cpu=1,nvidia.com/gpu=2,pods=2\n");
+}
+
 TEST(QueueView, PodsOfAnotherNamespaceOrKindOfGroupAreOthers) {
   QueueDocuments documents;
   documents.groups = {scheduled_group()};

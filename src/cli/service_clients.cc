@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "client/credentials.h"
@@ -39,6 +40,7 @@ Result<ServiceClients> connect_service(const ServiceCommand& command, client::Ht
 }
 
 std::string service_identity() {
+  if (const char* pod = std::getenv("TRAINYARD_POD"); pod != nullptr && *pod != '\0') return pod;
   char host[256] = "trainyard";
   ::gethostname(host, sizeof host - 1);
   std::random_device device;

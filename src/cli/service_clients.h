@@ -20,7 +20,9 @@ struct ServiceClients {
 // Where the command says that the cluster is. Nothing is sent yet.
 Result<ServiceClients> connect_service(const ServiceCommand& command, client::HttpOptions options);
 
-// Our name in a lease unless one was given: the host's name and something random.
+// Our name in a lease unless one was given: the pod's that we run in ($TRAINYARD_POD), as its containers come
+// one after the other, and who is started again there goes on with the lease of who was killed; else the
+// host's name and something random.
 std::string service_identity();
 
 // Where the lease is: as asked for, else the namespace that we run in, else "default".

@@ -16,7 +16,7 @@ struct ServiceCommand {
   std::string server;  // "": the one of the kubeconfig
 
   bool leader_elect = true;
-  std::string identity;  // "": the host's name and something random
+  std::string identity;  // "": as service_identity() says
   std::string lease_ns;  // "": where we run
   std::string lease_name;
 

@@ -22,8 +22,10 @@ void ServiceFlags::add_lease(CLI::App& app, ServiceCommand& command, const std::
   app.add_option("--leader-election-namespace", command.lease_ns,
                  "Where the Lease is; by default the namespace that we run in");
   app.add_option("--leader-election-id", command.lease_name, "The Lease's name")->capture_default_str();
-  app.add_option("--identity", command.identity,
-                 "Our name in the Lease; by default the host's name and something random");
+  app.add_option(
+      "--identity", command.identity,
+      "Our name in the Lease, which no other may have; by default $TRAINYARD_POD, or the host's name and "
+      "something random");
 }
 
 void ServiceFlags::add_connections(CLI::App& app, ServiceCommand& command, const std::string& about) {

@@ -57,6 +57,16 @@ TEST(LeaseTest, TheSecondWaitsUntilItHasRunOut) {
   EXPECT_EQ(kube::int_at(**store.get(kube::kLeases, "ns", "l"), {"spec", "leaseTransitions"}), 1);
 }
 
+// Killed, and started again in the same pod.
+TEST(LeaseTest, WhoComesBackUnderItsNameLeadsAtOnce) {
+  store::Store store;
+  Lease killed("ns", "l", "a");
+  turn(killed, store, kStart);
+  Lease again("ns", "l", "a");
+  turn(again, store, kStart + seconds(1));
+  EXPECT_TRUE(again.leads(kStart + seconds(1)));
+}
+
 TEST(LeaseTest, AClockThatJumpsForwardTakesNothingFromTheOther) {
   store::Store store;
   Lease a("ns", "l", "a");

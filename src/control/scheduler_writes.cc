@@ -93,11 +93,13 @@ kube::Request status_request(const kube::Resource& resource, const json::object&
 }
 
 std::string eviction_text(const sched::Eviction& eviction) {
+  // As people call it: a gang's id begins with the API group of its PodGroup.
+  std::string_view whom = std::string_view(eviction.beneficiary).substr(eviction.beneficiary.find('/') + 1);
   switch (eviction.cause) {
     case sched::EvictionCause::kPreempted:
-      return fmt::format("preempted by {}, which goes before it", eviction.beneficiary);
+      return fmt::format("preempted by {}, which goes before it", whom);
     case sched::EvictionCause::kReclaimed:
-      return fmt::format("its queue holds more than its part, which {} needs", eviction.beneficiary);
+      return fmt::format("its queue holds more than its part, which {} needs", whom);
     case sched::EvictionCause::kReleased:
       return "only part of its gang has nodes and the rest does not fit: all give theirs back";
     case sched::EvictionCause::kCompleted:

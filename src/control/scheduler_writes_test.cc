@@ -28,6 +28,13 @@ TEST(SchedulerWrites, TheGistLeavesOutFiguresAndWhatIsInBrackets) {
   EXPECT_NE(gist("needs 4 cpu"), gist("queue q is closed"));
 }
 
+TEST(SchedulerWrites, AnEvictionNamesWhomItIsForAsPeopleDo) {
+  sched::Eviction eviction{"g", "u", sched::EvictionCause::kPreempted, "scheduling.volcano.sh/ns/train"};
+  EXPECT_EQ(eviction_text(eviction), "preempted by ns/train, which goes before it");
+  eviction.beneficiary = "/ns/pod";
+  EXPECT_EQ(eviction_text(eviction), "preempted by ns/pod, which goes before it");
+}
+
 TEST(SchedulerWrites, AWaitSaysHowManyStartTogether) {
   sched::Gang gang;
   gang.name = "train";

@@ -81,6 +81,15 @@ TEST(Install, AnImageThatIsOnTheNodesIsNotPulled) {
   }
 }
 
+// By which a container that is started again in the same pod knows its lease.
+TEST(Install, ProgramsKnowTheirPod) {
+  for (const char* name : {"trainyard-operator", "trainyard-scheduler"}) {
+    EXPECT_THAT(container_field({.scheduler = true}, name, "env"),
+                testing::HasSubstr(
+                    R"({"name":"TRAINYARD_POD","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}})"));
+  }
+}
+
 TEST(Install, CrdsOnlyIsNothingElse) {
   for (const json::object& each : install_objects({.crds_only = true})) {
     EXPECT_EQ(kube::text_at(each, {"kind"}), "CustomResourceDefinition");

@@ -51,14 +51,16 @@ json::object container_of(const Workload& workload, const InstallOptions& option
                         {"capabilities", json::object{{"drop", {"ALL"}}}}};
   json::object resources{{"requests", json::object{{"cpu", "100m"}, {"memory", "64Mi"}}},
                          {"limits", json::object{{"memory", "512Mi"}}}};
-  json::object own_namespace{
-      {"name", "POD_NAMESPACE"},
-      {"valueFrom", json::object{{"fieldRef", json::object{{"fieldPath", "metadata.namespace"}}}}}};
+  auto own = [](std::string_view name, std::string_view path) {
+    json::object field{{"fieldRef", json::object{{"fieldPath", jview(path)}}}};
+    return json::object{{"name", jview(name)}, {"valueFrom", std::move(field)}};
+  };
+  json::array env{own("POD_NAMESPACE", "metadata.namespace"), own("TRAINYARD_POD", "metadata.name")};
   return {{"name", jview(workload.command)},
           {"image", options.image},
           {"imagePullPolicy", kPullPolicy},
           {"args", std::move(args)},
-          {"env", json::array{std::move(own_namespace)}},
+          {"env", std::move(env)},
           {"ports",
            {json::object{{"name", "metrics"}, {"containerPort", 8080}},
             json::object{{"name", "health"}, {"containerPort", 8081}}}},

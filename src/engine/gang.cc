@@ -102,6 +102,8 @@ bool keep_gang(Pass& pass) {
   }
   tell_waiting(pass, seen);
   if (!wanted.gates_pods) return true;
+  // A group of the user's own does not say who lets it in: of its pods the scheduler knows.
+  if (seen != nullptr && !seen->owned && !wanted.placed_by.empty()) return true;
   if (seen != nullptr && seen->phase != model::GangPhase::kPending) return true;
   std::string why = seen != nullptr && !seen->message.empty() ? ": " + seen->message : "";
   pass.wait(model::WaitKind::kGangPending,

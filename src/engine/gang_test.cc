@@ -74,5 +74,25 @@ TEST(GangWaiting, ASteadyWaitChangesNothing) {
   EXPECT_EQ(again.notes, std::vector<Note>{});
 }
 
+// It has the job's name and no mark, so that only pods tell a scheduler that does not serve all groups of
+// its kind.
+TEST(GangWaiting, NotForAGroupOfTheUsersThatSaysNotWhoLetsItIn) {
+  JobSpec spec = ganged({role("worker", 2)}, 2);
+  spec.gang->gates_pods = true;
+  Yard yard(spec);
+  yard.seen.gang = GangSeen{};
+  yard.seen.gang->spec = *spec.gang;
+  yard.seen.gang->owned = false;
+  yard.seen.gang->phase = GangPhase::kPending;
+  auto pods_made = [&] {
+    const std::vector<Step> steps = plan(yard.seen, yard.now).steps;
+    return std::count_if(steps.begin(), steps.end(),
+                         [](const Step& step) { return std::holds_alternative<CreatePod>(step); });
+  };
+  EXPECT_EQ(pods_made(), 0) << "Volcano lets it in";
+  yard.seen.spec.gang->placed_by = "trainyard";
+  EXPECT_EQ(pods_made(), 2);
+}
+
 }  // namespace
 }  // namespace trainyard::engine::testing

@@ -32,6 +32,10 @@ inline constexpr std::string_view kBoundByControllerAnnotation = "pv.kubernetes.
 inline constexpr std::string_view kSameTopologyAnnotation = "trainyard.dev/same-topology";
 inline constexpr std::string_view kPreferSameTopologyAnnotation = "trainyard.dev/prefer-same-topology";
 
+// On a PodGroup: the schedulerName of the pods it is for, where its kind does not tell. Of a group without
+// pods nobody else could know whether it is theirs to let in.
+inline constexpr std::string_view kPlacedByAnnotation = "trainyard.dev/gang-scheduler";
+
 inline json::object binding(std::string_view ns, std::string_view pod, std::string_view uid,
                             std::string_view node) {
   return {{"apiVersion", "v1"},

@@ -278,6 +278,14 @@ void read_domain(const json::object& object, GroupSeen& out) {
   out.domain_required = !out.domain_key.empty() && kube::text_at(*topology, {"mode"}) != "soft";
 }
 
+// Whether a group is ours to let in while it has no pods that would tell.
+bool serves(const GroupSeen& seen, const FrontOptions& options) {
+  if (!seen.placed_by.empty() && !options.schedulers.empty()) {
+    return options.schedulers.contains(seen.placed_by);
+  }
+  return options.groups.empty() || options.groups.contains(seen.group.group);
+}
+
 // Which group a pod means, by how it names it: index into the groups, -1 when none is there.
 class GroupIndex {
  public:
@@ -322,6 +330,7 @@ GroupSeen see_group(const json::object& object) {
   out.id = gang_id(out.group.group, out.group.ns, out.group.name);
   std::erase_if(out.group.min_resources, [](const auto& entry) { return is_quota_name(entry.first); });
   read_domain(object, out);
+  out.placed_by = kube::annotation_of(object, kube::kPlacedByAnnotation);
   return out;
 }
 
@@ -351,8 +360,7 @@ Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontO
     }
   }
   for (size_t g = 0; g < documents.groups.size(); ++g) {
-    bool left_alone =
-        others[g] || !(options.groups.empty() || options.groups.contains(documents.groups[g]->group.group));
+    bool left_alone = others[g] || !serves(*documents.groups[g], options);
     if (members[g].empty() && left_alone) continue;
     put(gang_of_group(*documents.groups[g], members[g], documents, options, assembly), static_cast<int>(g),
         members[g]);

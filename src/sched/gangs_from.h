@@ -71,6 +71,7 @@ struct GroupSeen {
   kube::PodGroup group;
   std::string domain_key;  // the node label its annotations or its networkTopology name
   bool domain_required = false;
+  std::string placed_by{};  // the scheduler that it says it is for; "": the one its kind is known by
   bool operator==(const GroupSeen&) const = default;
 };
 GroupSeen see_group(const json::object& group);

@@ -455,5 +455,23 @@ TEST(GangsFrom, GroupsOfOtherSchedulersAreLeftAlone) {
   EXPECT_EQ(yard.snapshot().gangs.size(), 1u);
 }
 
+// One of Volcano's kind for our scheduler, on a cluster where nobody serves Volcano's name: who else would
+// let it in?
+TEST(GangsFrom, AGroupWithoutPodsMaySayWhoPlacesIt) {
+  Yard yard;
+  yard.groups = {object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata":
+    {"name": "train", "namespace": "ns", "annotations": {"trainyard.dev/gang-scheduler": "trainyard"}},
+    "spec": {"minMember": 1}})")};
+  yard.options.schedulers = {"trainyard"};
+  yard.options.groups = {""};
+  ASSERT_EQ(yard.snapshot().gangs.size(), 1u);
+  EXPECT_TRUE(yard.snapshot().gangs[0].asks_admission);
+  yard.options.schedulers = {"volcano"};
+  yard.options.groups = {"scheduling.volcano.sh"};
+  EXPECT_EQ(yard.snapshot().gangs.size(), 0u) << "it is for another, whatever its kind";
+  yard.options = {};
+  EXPECT_EQ(yard.snapshot().gangs.size(), 1u) << "everything is ours";
+}
+
 }  // namespace
 }  // namespace trainyard::sched

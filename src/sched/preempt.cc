@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kSingleTriesMax = 64;
 constexpr size_t kSpareTriesMax = 128;
+constexpr size_t kFewCandidates = 6;  // of which all sets are looked at: 63
 
 }  // namespace
 
@@ -176,6 +177,25 @@ std::optional<Preemption::Victims> Preemption::fewest_of(int g, const Victims& m
   return spare(g, Victims(most.begin(), most.begin() + static_cast<std::ptrdiff_t>(high)));
 }
 
+// The cheapest set of all, beginning with one that is known to do.
+Preemption::Victims Preemption::cheapest_of_few(int g, const std::vector<int>& all, const Amounts& wanted,
+                                                Victims best) {
+  std::vector<Victims> sets;
+  for (unsigned some = 1; some < 1U << all.size(); ++some) {
+    std::vector<int> chosen;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if ((some >> i & 1U) != 0) chosen.push_back(all[i]);
+    }
+    Victims victims = permitted(g, chosen, wanted);
+    if (victims.size() == chosen.size() && cheaper(victims, best)) sets.push_back(std::move(victims));
+  }
+  std::stable_sort(sets.begin(), sets.end(),
+                   [&](const Victims& a, const Victims& b) { return cheaper(a, b); });
+  auto first = std::find_if(sets.begin(), sets.end(),
+                            [&](const Victims& victims) { return fits_without(g, victims); });
+  return first == sets.end() ? std::move(best) : std::move(*first);
+}
+
 bool Preemption::cheaper(const Victims& a, const Victims& b) const {
   auto cost = [&](const Victims& victims) {
     std::tuple<int, int64_t> highest{INT32_MIN, INT64_MIN};
@@ -215,6 +235,13 @@ std::optional<std::vector<Victim>> Preemption::find(int g) {
       best = fewest_of(g, permitted(g, all, wanted));
     }
   }
+  if (best && all.size() > 1 && all.size() <= kFewCandidates) {
+    best = cheapest_of_few(g, all, wanted, std::move(*best));
+  } else if (best && all.size() > kFewCandidates) {
+    small_first(all);
+    std::optional<Victims> small = fewest_of(g, permitted(g, all, wanted));
+    if (small && cheaper(*small, *best)) best = std::move(small);
+  }
   pass_.state.use(kToBind);
   return best;
 }
@@ -222,6 +249,16 @@ std::optional<std::vector<Victim>> Preemption::find(int g) {
 void Preemption::large_first(std::vector<int>& candidates) const {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [&](int a, int b) { return pass_.needs_of(a).held > pass_.needs_of(b).held; });
+}
+
+// As they cost: by what they are, then by how many pods they have.
+void Preemption::small_first(std::vector<int>& candidates) const {
+  auto cost = [&](int v) {
+    int q = pass_.queue_of(v);
+    return std::tuple(q < 0 ? 0 : pass_.book.queue(q).priority, pass_.gang(v).class_priority,
+                      pass_.needs_of(v).held);
+  };
+  std::stable_sort(candidates.begin(), candidates.end(), [&](int a, int b) { return cost(a) < cost(b); });
 }
 
 }  // namespace trainyard::sched

@@ -11,7 +11,8 @@
 // taken for one that it could take in turn.
 //
 // The cost, least first: the highest queue priority and PriorityClass among those that go, the
-// number of pods, the number of gangs, work lost (the youngest go first).
+// number of pods, the number of gangs, work lost (the youngest go first). Of a few candidates the cheapest
+// set there is; of many the cheapest of some good ones, as to try all would take for ever.
 #pragma once
 
 #include <optional>
@@ -41,6 +42,7 @@ class Preemption {
 
   std::vector<int> candidates(int g, const Amounts& wanted);
   void large_first(std::vector<int>& candidates) const;
+  void small_first(std::vector<int>& candidates) const;
   std::optional<EvictionCause> right(int g, int victim, const Amounts& wanted);
   bool entitled(int q, const Amounts& wanted);
   // Whether the queue holds its part even without that, where there is not enough for all.
@@ -52,6 +54,7 @@ class Preemption {
   Victims spare(int g, Victims victims);
   std::optional<Victims> fewest_of(int g, const Victims& most);
   std::optional<Victims> cheapest_single(int g, const std::vector<int>& all, const Amounts& wanted);
+  Victims cheapest_of_few(int g, const std::vector<int>& all, const Amounts& wanted, Victims best);
   bool cheaper(const Victims& a, const Victims& b) const;
 
   Pass& pass_;

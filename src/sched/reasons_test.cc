@@ -32,6 +32,11 @@ TEST(Reasons, SayWhatIsLackingAndWhoFreesIt) {
   EXPECT_EQ(reason(full, "b"), "needs 3 pods; 1 is not there yet");
 }
 
+TEST(Reasons, NameTheOneThatIsReservedFor) {
+  World world("node n1 cpu=4\ngang x w@n1:cpu=2\ngang old age=400 w*1:cpu=4\ngang b w*1:cpu=2");
+  EXPECT_EQ(reason(world, "b"), "fits, but would delay default/old, which has waited longer");
+}
+
 // What becomes of the gang "a" of each, and what it is told.
 TEST(Reasons, NameWhatIsInTheWay) {
   const std::string one = "node n1 cpu=9 zone=a\n";

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/rng.h"
 #include "sched/reference_scheduler.h"
@@ -342,6 +343,137 @@ TEST(ScheduleRandom, FeasibilityAgrees) {
                                                << text << line << summary(decisions);
     EXPECT_EQ(bound_at(decisions, "g99"), possible) << "seed " << seed << "\n" << text << line;
   }
+}
+
+// What it costs that these leave: the highest class among them, then their pods, then how many they are.
+using Cost = std::tuple<int64_t, int, int>;
+Cost cost_of(const World& world, const std::set<std::string>& victims) {
+  Cost out{INT64_MIN, 0, static_cast<int>(victims.size())};
+  for (const Gang& gang : world.gangs) {
+    if (!victims.contains(gang.id)) continue;
+    std::get<0>(out) = std::max(std::get<0>(out), gang.class_priority);
+    std::get<1>(out) += static_cast<int>(gang.members.size());
+  }
+  return out;
+}
+
+// The least for which there is room for the gang, by trying all.
+std::optional<Cost> least_cost(const World& world, const std::string& id) {
+  std::optional<Cost> best;
+  const Gang taker = World(world).gang(id);
+  for (unsigned some = 1; some < 1u << world.gangs.size(); ++some) {
+    std::set<std::string> victims;
+    std::vector<Gang> left;
+    bool allowed = true;
+    for (size_t g = 0; g < world.gangs.size(); ++g) {
+      const Gang& gang = world.gangs[g];
+      const bool goes = (some >> g & 1u) != 0;
+      allowed = allowed && (!goes || (gang.preemptible && gang.class_priority < taker.class_priority));
+      if (goes) victims.insert(gang.id);
+      if (!goes && gang.id != id) left.push_back(gang);
+    }
+    if (!allowed || victims.contains(id)) continue;
+    const Cost cost = cost_of(world, victims);
+    if (best && *best <= cost) continue;
+    if (Reference(world.cluster, left).can_place(taker, world.cluster.queues.front())) best = cost;
+  }
+  return best;
+}
+
+TEST(ScheduleRandom, ThoseLeaveWhoCostTheLeast) {
+  int preempted = 0;
+  for (uint64_t seed = 1; seed <= kWorlds && !::testing::Test::HasFailure(); ++seed) {
+    Rng rng(seed * 104'729);
+    std::string text = "queue default\n";
+    const int nodes = static_cast<int>(rng.between(1, 4));
+    for (int n = 0; n < nodes; ++n) text += fmt::format("node n{} cpu={}\n", n, rng.between(1, 6));
+    for (int g = 0; g < static_cast<int>(rng.between(2, 6)); ++g) {
+      text += fmt::format("gang g{} age={} class={}{}", g, rng.between(0, 900), rng.chance(30) ? 1 : 0,
+                          rng.chance(5) ? " firm" : "");
+      for (int i = 0; i < static_cast<int>(rng.between(1, 4)); ++i) {
+        text += fmt::format(" w@n{}:cpu={}", rng.between(0, nodes - 1), rng.between(1, 2));
+      }
+      text += "\n";
+    }
+    text += fmt::format("gang taker class=2 w*{}:cpu={}\n", rng.between(1, 3), rng.between(1, 4));
+    World world(text);
+    make_sound(world);
+    Decisions decisions = world.run();
+    std::set<std::string> victims;
+    for (const Eviction& one : decisions.evictions) victims.insert(one.gang);
+    if (bound_at(decisions, "taker")) continue;
+    std::optional<Cost> best = least_cost(world, "taker");
+    ASSERT_EQ(best.has_value(), !victims.empty()) << "seed " << seed << "\n" << text << summary(decisions);
+    if (!best) continue;
+    ++preempted;
+    EXPECT_EQ(cost_of(world, victims), *best) << "seed " << seed << "\n" << text << summary(decisions);
+  }
+  EXPECT_GT(preempted, kWorlds / 10);
+}
+
+// When the gang can start, if nothing else is bound: those that run end when they said, or never.
+std::optional<Time> starts_at(const World& world, const std::string& id) {
+  std::set<Time> ends = {world.now};
+  for (const Gang& gang : world.gangs) {
+    if (gang.ends_at && counted(gang) > 0) ends.insert(*gang.ends_at);
+  }
+  for (Time at : ends) {
+    World later = world;
+    std::erase_if(later.gangs, [&](const Gang& gang) {
+      return gang.id == id || (counted(gang) > 0 && gang.ends_at && *gang.ends_at <= at);
+    });
+    const Gang gang = World(world).gang(id);
+    if (Reference(later.cluster, later.gangs).can_place(gang, queue_of(world, gang))) return at;
+  }
+  return std::nullopt;
+}
+
+// Backfill: whoever is bound while one is reserved for does not make it start later.
+TEST(ScheduleRandom, NobodyDelaysTheReserved) {
+  int reserved = 0;
+  int overtaken = 0;
+  for (uint64_t seed = 1; seed <= 2 * kWorlds && !::testing::Test::HasFailure(); ++seed) {
+    Rng rng(seed * 15'485'863);
+    std::string text = "queue default\n";
+    const int nodes = static_cast<int>(rng.between(1, 4));
+    for (int n = 0; n < nodes; ++n) {
+      text += fmt::format("node n{} cpu={} zone={}\n", n, rng.between(1, 6), rng.chance(50) ? "a" : "b");
+    }
+    for (int g = 0; g < static_cast<int>(rng.between(1, 4)); ++g) {
+      text += fmt::format("gang r{} ends={}", g, rng.between(1, 9) * 100);
+      for (int i = 0; i < static_cast<int>(rng.between(1, 2)); ++i) {
+        text += fmt::format(" w@n{}:cpu={}", rng.between(0, nodes - 1), rng.between(1, 3));
+      }
+      text += "\n";
+    }
+    text += fmt::format("gang old age=900 w*{}:cpu={}{}\n", rng.between(1, 3), rng.between(1, 4),
+                        rng.chance(20) ? ",zone=a" : "");
+    for (int g = 0; g < static_cast<int>(rng.between(1, 4)); ++g) {
+      text += fmt::format("gang b{} age={}{} w*{}:cpu={}{}\n", g, rng.between(0, 200),
+                          rng.chance(60) ? fmt::format(" runs={}", rng.between(1, 9) * 100) : "",
+                          rng.between(1, 2), rng.between(1, 3), rng.chance(20) ? ",zone=b" : "");
+    }
+    World world(text);
+    make_sound(world);
+    Decisions decisions = world.run();
+    if (!decisions.reservation || decisions.reservation->gang != "old") continue;
+    ++reserved;
+    SCOPED_TRACE(fmt::format("seed {}\n{}{}", seed, text, summary(decisions)));
+    std::optional<Time> before = starts_at(world, "old");
+    World after = world;
+    after.carry_out({.bindings = decisions.bindings});
+    for (Gang& gang : after.gangs) {
+      if (!bound_at(decisions, gang.id)) continue;
+      ++overtaken;
+      if (gang.runs_at_most) gang.ends_at = after.now + *gang.runs_at_most;
+    }
+    std::optional<Time> then = starts_at(after, "old");
+    ASSERT_TRUE(before.has_value());
+    EXPECT_TRUE(then && *then <= *before) << "it is delayed";
+    EXPECT_EQ(decisions.reservation->from, *before);
+  }
+  EXPECT_GT(reserved, kWorlds / 10);
+  EXPECT_GT(overtaken, kWorlds / 20);
 }
 
 // Invariant 16: while small gangs keep coming, the large one starts once what runs has ended.

@@ -249,8 +249,10 @@ Refusal Turns::explain(int g) {
     pass_.state.roll_back(mark);
     pass_.state.use(kToBind);
     if (fits) {
+      auto first = std::find_if(pass_.gangs.begin(), pass_.gangs.end(),
+                                [&](const Gang& one) { return one.id == pass_.out.reservation->gang; });
       return {WaitKind::kWaitFor, WaitCode::kBehindReserved,
-              fmt::format("fits, but would delay {}, which has waited longer", pass_.out.reservation->gang)};
+              fmt::format("fits, but would delay {}/{}, which has waited longer", first->ns, first->name)};
     }
   }
   if (std::string lack = lacking_volumes_text(pass_, g); !lack.empty()) {

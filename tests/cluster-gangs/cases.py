@@ -107,6 +107,7 @@ def killed(world):
     began = time.monotonic()
     until(lambda: not torn & watching.partial(100), lambda: f"{torn} are whole: {watching.bound()}", pause=0.05)
     mended = time.monotonic() - began
+    check(mended <= 5, f"{torn} were whole only {mended:.1f} s after the last start")
     until(lambda: sum(watching.bound().values()) == 4000, lambda: f"all that fit are bound: {watching.bound()}")
     took = time.monotonic() - began
     same(partial(world, 100), {}, "gangs in part")
@@ -174,6 +175,20 @@ def node_lost(world):
             world.api.delete("pod", world.ns, one["metadata"]["name"], {"gracePeriodSeconds": 0})
     until(lambda: len([one for one in placed() if one["metadata"]["uid"] not in gone]) == 3, "three replicas again")
     check(all(one["spec"]["nodeName"] != node for one in placed()), "none on the node that is gone")
+
+
+@case("our scheduler by its name, both programs with the flags that they come with: a job with a group of its own, and one with the user's")
+def by_our_name(world):
+    world.add_nodes(2, 4)
+    world.scheduler()
+    world.operator("--gang-scheduler-name", "trainyard")
+    world.api.create("vc-podgroup", world.ns, pod_group("theirs", 3))
+    container = {"name": "tensorflow", "image": "example/none:1", "resources": {"requests": {"cpu": "1"}}}
+    role = {"replicas": 3, "restartPolicy": "Never", "template": {"spec": {"containers": [container]}}}
+    for name in ("own", "theirs"):
+        world.api.create("tfjob", world.ns, {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": name},
+                                             "spec": {"tfReplicaSpecs": {"Worker": role}}})
+    until(lambda: world.bound() == {"own": 3, "theirs": 3}, lambda: f"both have nodes: {world.bound()}")
 
 
 @case("kube-batch's queues: one may hold all while it is alone, and gives back what is another's part by weight")

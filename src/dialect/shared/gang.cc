@@ -160,6 +160,7 @@ json::object render_pod_group(const model::Gang& gang, std::string_view name_spa
   put_text(metadata, "namespace", name_space);
   for (const auto& member : meta) metadata[member.key()] = member.value();
   group["metadata"] = std::move(metadata);
+  if (!gang.placed_by.empty()) set_annotation(group, kube::kPlacedByAnnotation, gang.placed_by);
   group["spec"] = spec_of(gang);
   return group;
 }
@@ -179,6 +180,7 @@ model::GangSeen decode_gang(GangScheduler scheduler, const json::object& pod_gro
   seen.spec.name = group.name;
   seen.spec.owned = seen.owned;
   seen.spec.gates_pods = scheduler == GangScheduler::kVolcano;
+  seen.spec.placed_by = kube::annotation_of(pod_group, kube::kPlacedByAnnotation);
   seen.spec.min_member = group.min_member;
   for (const auto& [role, least] : group.min_task_member) seen.spec.min_per_role[role] = least;
   seen.spec.min_resources = written(group.min_resources);

@@ -66,7 +66,9 @@ TEST(Gang, StorableIsWhatComesBack) {
     model::Gang gang = full_gang(one.scheduler);
     gang.owned = false;
     gang.gates_pods = true;
+    gang.placed_by = "trainyard";
     model::Gang kept = storable(gang);
+    EXPECT_EQ(kept.placed_by, "trainyard");
     EXPECT_EQ(kept.name, gang.name);
     EXPECT_FALSE(kept.owned);
     EXPECT_TRUE(kept.gates_pods);

@@ -262,6 +262,8 @@ TEST(Gang, OurSchedulerByNameKeepsTheQueue) {
   EXPECT_EQ(group["apiVersion"].as_string(), "scheduling.volcano.sh/v1beta1");
   EXPECT_EQ(group["spec"].at("queue").as_string(), "research");
   EXPECT_EQ(group["spec"].at("priorityClassName").as_string(), "high");
+  EXPECT_EQ(kube::annotation_of(group, "trainyard.dev/gang-scheduler"), "trainyard")
+      << "without pods its kind alone would say that it is Volcano's";
 }
 
 TEST(Gang, T9ksSchedulerByNameHasAGroupOfItsOwnKind) {

@@ -72,6 +72,7 @@ std::optional<model::Gang> gang_of(const TfJob& job, const std::string& schedule
   gang.name = gang.owned ? job.name : std::string(given);
   // Only Volcano tells beforehand that there is room, and a group of the user's may come later.
   gang.gates_pods = gang.owned && gang.scheduler == model::GangScheduler::kVolcano;
+  if (scheduler == kOurs) gang.placed_by = kOurs;
   gang.min_member = job.scheduling.min_available.value_or(job.total_replicas());
   gang.min_resources = job.scheduling.min_resources;
   if (gang.min_resources.empty()) {

@@ -9,6 +9,7 @@
 #include "dialect/volcano/claims.h"
 #include "dialect/volcano/decode.h"
 #include "dialect/volcano/defaults.h"
+#include "dialect/volcano/keys.h"
 #include "dialect/volcano/min_resources.h"
 #include "dialect/volcano/plugin_ssh.h"
 #include "dialect/volcano/plugin_svc.h"
@@ -52,6 +53,7 @@ model::Gang lower_gang(const Spec& spec) {
   gang.name = spec.uid.empty() ? spec.name : fmt::format("{}-{}", spec.name, spec.uid);
   gang.owned = true;
   gang.gates_pods = true;
+  if (spec.scheduler_name != kDefaultScheduler) gang.placed_by = spec.scheduler_name;
   gang.min_member = spec.min_available;
   for (const Task& task : spec.tasks) gang.min_per_role[task.name] = task.min_available;
   int at_once = replicas_that_wait_for_nobody(spec);

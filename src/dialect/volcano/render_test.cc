@@ -330,6 +330,11 @@ TEST(RenderGang, PodGroup) {  // recorded: 01, 26a
                 "  queue: q1\n"));
 }
 
+TEST(RenderGang, SaysWhoPlacesItWhereThatIsNotVolcano) {
+  json::object group = render_gang(lowered(job(task("w", 1), "  schedulerName: trainyard\n")));
+  EXPECT_EQ(kube::annotation_of(group, "trainyard.dev/gang-scheduler"), "trainyard");
+}
+
 TEST(RenderGang, TopologyAndPartitions) {
   model::JobSpec spec = lowered(job(task("w", 4,
                                          "    partitionPolicy: {totalPartitions: 2, partitionSize: 2, "

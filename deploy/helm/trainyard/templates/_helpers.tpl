@@ -92,6 +92,8 @@ spec:
         env:
         - name: POD_NAMESPACE
           valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+        - name: TRAINYARD_POD
+          valueFrom: {fieldRef: {fieldPath: metadata.name}}
         ports:
         - {name: metrics, containerPort: 8080}
         - {name: health, containerPort: 8081}
