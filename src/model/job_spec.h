@@ -172,8 +172,7 @@ struct Gang {
   std::string name;
   bool owned = true;        // false: the user made it; it is neither written nor deleted
   bool gates_pods = false;  // pods are made only after the scheduler has let the gang in
-  std::string
-      placed_by{};  // the pods' schedulerName, where it is not the one that the kind of group is known by
+  std::string placed_by{};  // the pods' schedulerName, where another is known by this kind of group
   int min_member = 0;
   std::map<std::string, int> min_per_role;
   std::map<std::string, std::string> min_resources;

@@ -36,13 +36,16 @@ TEST(Pain, P21_WhetherTheEvaluatorIsInTheClusterIsASwitch) {
             R"("task":{"type":"chief","index":0},"environment":"cloud"})");
 }
 
-// trainer 1452, 1795. What a chief is told (1763, 1764) is in NOT-YET.md.
+// trainer 1452, 1795; 1763 and 1764: theirs tells a chief of nobody, not even itself (decision 0107).
 TEST(Pain, P22_DynamicWorkersComeAndGo) {
   Yard yard;
   yard.submit(tfjob("Chief 1, Worker 2, PS 1", "", "enableDynamicWorker: true")).let("* Running");
   EXPECT_EQ(yard.tf_config("worker-1"),
             R"({"cluster":{"worker":{"1":"j-worker-1.ns.svc:2222"},"ps":["j-ps-0.ns.svc:2222"]},)"
             R"("task":{"type":"worker","index":1}})");
+  EXPECT_EQ(yard.tf_config("chief-0"),
+            R"({"cluster":{"chief":["j-chief-0.ns.svc:2222"],"worker":{},"ps":["j-ps-0.ns.svc:2222"]},)"
+            R"("task":{"type":"chief","index":0}})");
   yard.let("worker-0 leaves").let("worker-0 gone").let("worker-0 Running");
   EXPECT_EQ(yard.conditions(), "Created=True Running=True");
   yard.let("worker-1 Failed 1");

@@ -71,20 +71,24 @@ std::string full_config(const model::JobSpec& spec, const Settings& settings, mo
   return fmt::format(R"({{"cluster":{{{}}},{},"environment":"cloud"}})", cluster, task_of(spec, id));
 }
 
-// A worker sees itself and the parameter servers, a parameter server itself alone, and
-// anybody else nobody: what is listed could not be taken back when workers come and go.
+// A parameter server sees itself alone, everybody else itself and the parameter servers: workers that
+// are listed could not be taken back when they come and go.
 std::string sparse_config(const model::JobSpec& spec, const Settings& settings, model::ReplicaId id) {
   const std::string& name = spec.roles[id.role].name;
   int ps = spec.role_named("ps");
+  std::string self = Addresses(spec, settings, id.role).one(id.index);
+  std::string own_role;
   std::string workers = "{}";
-  std::string servers = "[]";
+  std::string servers = ps >= 0 ? Addresses(spec, settings, ps).list() : "[]";
   if (name == "worker") {
-    workers = fmt::format("{{\"{}\":{}}}", id.index, Addresses(spec, settings, id.role).one(id.index));
-    if (ps >= 0) servers = Addresses(spec, settings, ps).list();
+    workers = fmt::format("{{\"{}\":{}}}", id.index, self);
   } else if (name == "ps") {
-    servers = fmt::format("[{}]", Addresses(spec, settings, id.role).one(id.index));
+    servers = fmt::format("[{}]", self);
+  } else if (name != "evaluator" || settings.evaluator_in_cluster) {
+    own_role = fmt::format("\"{}\":[{}],", name, self);
   }
-  return fmt::format(R"({{"cluster":{{"worker":{},"ps":{}}},{}}})", workers, servers, task_of(spec, id));
+  return fmt::format(R"({{"cluster":{{{}"worker":{},"ps":{}}},{}}})", own_role, workers, servers,
+                     task_of(spec, id));
 }
 
 }  // namespace
