@@ -122,6 +122,7 @@ class Scheduler final : public Steps {
     PodName pod;
     std::string message;
     bool with_event = false;
+    bool stays = false;  // no message: that it will be deleted is no longer true
   };
   struct Event {
     json::object about;
@@ -171,6 +172,7 @@ class Scheduler final : public Steps {
   void order_status(const kube::Resource& resource, const client::Object& seen, json::object status,
                     bool at_once, Time now);
   void order_tells(const sched::Snapshot& snapshot, Time now);
+  void order_unmarks(Time now);
   void order_tells_of(const sched::Gang& gang, const sched::Waiting& waiting, Wait& wait, Time now);
   void failed(const Error& error, Time now);
   void wake_at(Time time);
