@@ -405,6 +405,29 @@ TEST(Scheduler, OfTwoOneLeadsAndTheOtherTakesOver) {
   EXPECT_EQ(yard.node_of("c"), "");
 }
 
+// A watch that is stuck has told nothing of what the other did last.
+TEST(Scheduler, WhoTakesOverDecidesOnNothingThatItSawBefore) {
+  SchedulerYard yard({.elects_leader = true, .identity = "one"});
+  yard.node("here", "1");
+  yard.pod("b", "1", "later");
+  yard.work();
+  yard.change_over("two");
+  yard.work();
+  yard.change_over("one");
+  yard.pod("a", "1");
+  yard.work();
+  ASSERT_EQ(yard.node_of("a"), "here");
+  yard.group("later", 1);
+  yard.frozen = "pods";
+  yard.change_over("two");
+  for (int second = 0; second < 20; ++second) {
+    yard.work();
+    yard.now = yard.now + seconds(1);
+  }
+  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_EQ(yard.node_of("b"), "") << "two pods in one place";
+}
+
 TEST(Scheduler, ALeaseThatIsHandedOverIsTakenAtOnce) {
   SchedulerYard yard({.elects_leader = true, .identity = "one"});
   yard.work();
