@@ -86,7 +86,10 @@ void Lease::answer(const Result<client::Reply>& reply, Time sent, Time now) {
     if (absent_ || lost_race) next_ = now;
     return;
   }
+  bool was_anothers = seen_ != nullptr && !is_ours();
   learn(reply->object, now);
+  // Also when it is read: the answer to our claim may have been lost.
+  if (was_anothers && is_ours()) took_over_ = true;
   if (wrote && is_ours()) renewed_at_ = sent;
   if (wrote && !is_ours()) renewed_at_.reset();
   // What was just read may be ours from an earlier life or free for the taking.

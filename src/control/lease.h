@@ -36,6 +36,8 @@ class Lease {
   bool leads(Time now) const;
   // When the lease was renewed last, as leads() counts it; nullopt when it is not ours.
   std::optional<Time> renewed_at() const { return renewed_at_; }
+  // Whether another had it before us, as far as we saw.
+  bool took_over() const { return took_over_; }
   // What leads() says of a lease that was renewed then.
   static bool leads_since(Time renewed, Time now) { return now >= renewed && now < renewed + kRenewWithin; }
   // The request that hands the lease over at once; nullopt when it is not ours.
@@ -61,6 +63,7 @@ class Lease {
   bool certain_ = false;  // seen_ is what the server has, as far as we know
   bool absent_ = false;   // known not to exist
   std::optional<Time> renewed_at_;
+  bool took_over_ = false;
 };
 
 }  // namespace trainyard::control

@@ -52,6 +52,8 @@ TEST(LeaseTest, TheSecondWaitsUntilItHasRunOut) {
   }
   EXPECT_GE(now, kStart + kLeaseDuration);
   EXPECT_EQ(holder(store), "b");
+  EXPECT_TRUE(b.took_over());
+  EXPECT_FALSE(a.took_over());
   turn(a, store, now);
   EXPECT_FALSE(a.leads(now));
   EXPECT_EQ(kube::int_at(**store.get(kube::kLeases, "ns", "l"), {"spec", "leaseTransitions"}), 1);
@@ -65,6 +67,25 @@ TEST(LeaseTest, WhoComesBackUnderItsNameLeadsAtOnce) {
   Lease again("ns", "l", "a");
   turn(again, store, kStart + seconds(1));
   EXPECT_TRUE(again.leads(kStart + seconds(1)));
+}
+
+TEST(LeaseTest, AClaimWhoseAnswerIsLostIsATakeOverToo) {
+  store::Store store;
+  Lease a("ns", "l", "a");
+  Lease b("ns", "l", "b");
+  turn(a, store, kStart);
+  Time now = kStart;
+  while (!b.leads(now) && now < kStart + seconds(60)) {
+    now = now + kRenewEvery;
+    std::optional<kube::Request> request = b.ask(now);
+    if (!request) continue;
+    bool claims = std::holds_alternative<kube::Update>(request->verb) && !b.took_over();
+    Result<client::Reply> reply = client::carry_out(store, *request, now);
+    if (claims) reply = Error{ErrorKind::kUnknown, "no answer"};
+    b.answer(reply, now, now);
+  }
+  EXPECT_TRUE(b.leads(now));
+  EXPECT_TRUE(b.took_over());
 }
 
 TEST(LeaseTest, AClockThatJumpsForwardTakesNothingFromTheOther) {

@@ -38,7 +38,9 @@ class SchedulerFence final : public client::Client {
     if (client::is_write(request) && !leads_()) return lost();
     return client_.send(std::move(request));
   }
+  // What goes out at once passes the fence at once.
   std::vector<Result<client::Reply>> send_all(std::vector<kube::Request> requests) override {
+    if (client_.parallel_max() <= 1) return Client::send_all(std::move(requests));
     if (!leads_()) return std::vector<Result<client::Reply>>(requests.size(), lost());
     return client_.send_all(std::move(requests));
   }
@@ -58,7 +60,8 @@ Scheduler::Scheduler(SchedulerPorts ports, SchedulerOptions options)
     : ports_(std::move(ports)),
       options_(std::move(options)),
       fence_(std::make_unique<SchedulerFence>(ports_.client, [this] { return leads(ports_.clock()); })),
-      binder_(ports_.client, ports_.clock, ports_.workers) {
+      // Workers must not ask whether we lead: that is asked before each batch that they are given.
+      binder_(ports_.workers != nullptr ? ports_.client : *fence_, ports_.clock, ports_.workers) {
   for (const client::Stream& stream : view_.streams()) watchers_.emplace_back(stream);
   if (options_.elects_leader) lease_.emplace(options_.lease_ns, options_.lease_name, options_.identity);
 }
@@ -98,6 +101,7 @@ void Scheduler::on_closed(int stream, const std::optional<Error>& error, Time no
 void Scheduler::take_in(int stream, const std::vector<client::Output>& outputs) {
   for (const client::Output& output : outputs) {
     if (view_.take_in(stream, output)) dirty_ = true;
+    if (std::holds_alternative<client::InitDone>(output)) awaited_.erase(stream);
   }
 }
 
@@ -138,20 +142,33 @@ void Scheduler::hand_over(Time now) {
 bool Scheduler::step_once(Time now) {
   if (run_lease(now)) return true;
   bool leads_now = leads(now);
-  if (leads_now && !led_) dirty_ = true;
+  if (leads_now && !led_) take_lead(now);
   if (!leads_now && led_) {
     // Another may decide now: what we wanted will be old when it is our turn again.
     evictions_.clear();
     drop_bindings();
+    statuses_.clear();
+    tells_.clear();
   }
   led_ = leads_now;
   if (!led_) place_anew(volume_waits_.give_up_all());
-  if (!led_ || !view_.synced()) return false;
+  if (!led_ || !sees()) return false;
   // A clock that was set back must not hold anything up.
   if (not_before_ > now + kRetryLater + kPauseMax) not_before_ = now;
   if (run_tellings(now) || run_evictions(now) || run_bindings(now)) return true;
   if (!binder_.idle()) return false;
   return resolve_doubts(now) || run_pass(now) || run_statuses(now) || run_tells(now) || run_events(now);
+}
+
+// What another did last may not have been told yet, by a watch that is slow or stuck, and nothing but what we
+// have seen keeps two pods out of one place: everything is listed anew before anything is decided.
+void Scheduler::take_lead(Time now) {
+  dirty_ = true;
+  if (!lease_ || !lease_->took_over()) return;
+  for (size_t i = 0; i < watchers_.size(); ++i) {
+    watchers_[i].relist(now);
+    awaited_.insert(static_cast<int>(i));
+  }
 }
 
 bool Scheduler::run_lease(Time now) {
@@ -363,7 +380,7 @@ std::optional<Time> Scheduler::next_wake() const {
   for (const client::Watcher& watcher : watchers_) wake_no_later(wake, watcher.next_ask());
   if (lease_) wake_no_later(wake, lease_->next_ask());
   if (!led_ && lease_) return wake;
-  if (!view_.synced()) return wake;
+  if (!sees()) return wake;
   if (volume_waits_.has_tellings()) return Time{0};
   bool busy =
       !evictions_.empty() || !binder_.idle() || !statuses_.empty() || !tells_.empty() || !events_.empty();

@@ -3,7 +3,9 @@
 // PodGroups, Queues and waiting pods are told. Resource; one thread.
 //
 // Guarantees
-//   - no write unless we lead, checked before every single one;
+//   - no write unless we lead, checked before every single one, and of those that go out at once before
+//     each batch;
+//   - who takes over from another decides on nothing that it saw before that;
 //   - no decision while bindings of the one before are under way;
 //   - nothing is asked of the server and nothing computed while nothing changes and no time is
 //     reached that the scheduler itself asked for;
@@ -17,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -122,6 +125,7 @@ class Scheduler final : public Steps {
     PodName pod;
     std::string message;
     bool with_event = false;
+    bool stays = false;  // no message: that it will be deleted is no longer true
   };
   struct Event {
     json::object about;
@@ -145,6 +149,9 @@ class Scheduler final : public Steps {
   };
 
   void take_in(int stream, const std::vector<client::Output>& outputs);
+  void take_lead(Time now);
+  // Whether everything was listed, since we lead.
+  bool sees() const { return view_.synced() && awaited_.empty(); }
   bool step_once(Time now);
   void tell_health(Time now);
   bool run_lease(Time now);
@@ -171,6 +178,7 @@ class Scheduler final : public Steps {
   void order_status(const kube::Resource& resource, const client::Object& seen, json::object status,
                     bool at_once, Time now);
   void order_tells(const sched::Snapshot& snapshot, Time now);
+  void order_unmarks(Time now);
   void order_tells_of(const sched::Gang& gang, const sched::Waiting& waiting, Wait& wait, Time now);
   void failed(const Error& error, Time now);
   void wake_at(Time time);
@@ -184,6 +192,7 @@ class Scheduler final : public Steps {
   SchedulerView view_{options_.waits_for_claims};
   VolumeWaits volume_waits_;
   std::vector<client::Watcher> watchers_;
+  std::set<int> awaited_;  // streams of which a fresh list was asked for
   std::optional<Lease> lease_;
   bool led_ = false;
   bool dirty_ = true;

@@ -345,6 +345,50 @@ TEST(Scheduler, AHigherQueueTakesWholeGangs) {
   EXPECT_EQ(yard.bound("high"), 2);
 }
 
+std::string mark_of(SchedulerYard& yard, std::string_view pod) {
+  std::vector<kube::Condition> all = kube::decode_conditions(**yard.store.get(kube::kPods, "ns", pod));
+  const kube::Condition* mark = kube::find_condition(all, "DisruptionTarget");
+  return mark == nullptr ? "" : fmt::format("{} {}", mark->is_true(), mark->reason);
+}
+
+// It dies between the two writes of an eviction, and for whom that was is gone when the next one comes.
+TEST(Scheduler, AMarkThatNobodyMeansAnyMoreIsTakenBack) {
+  SchedulerYard yard;
+  yard.node("n1", "4");
+  yard.queue("urgent", {}, json::object{{"priority", 10}});
+  yard.gang("low", 3, "1");
+  yard.settle();
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    if (!std::holds_alternative<kube::Delete>(request.verb)) return std::nullopt;
+    yard.remove_pod("high-0");
+    yard.remove_pod("high-1");
+    throw Crash();
+  };
+  yard.group("high", 2, "urgent");
+  yard.pod("high-0", "1", "high");
+  yard.pod("high-1", "1", "high");
+  yard.settle();
+  EXPECT_EQ(mark_of(yard, "low-0"), "true PreemptionByScheduler");
+  Time marked = yard.now;
+  while (yard.now < marked + seconds(100)) {
+    yard.now = yard.now + seconds(10);
+    yard.settle();
+  }
+  EXPECT_EQ(mark_of(yard, "low-0"), "true PreemptionByScheduler") << "another scheduler may mean it yet";
+  yard.now = marked + seconds(121);
+  yard.settle();
+  EXPECT_EQ(mark_of(yard, "low-0"), "false PreemptionByScheduler");
+  int64_t revision = yard.store.revision();
+  yard.now = yard.now + seconds(60);
+  yard.settle();
+  EXPECT_EQ(yard.store.revision(), revision) << "once";
+
+  // Somebody else deletes it: that is no eviction of ours, which the others would have to follow.
+  ASSERT_TRUE(yard.store.remove(kube::kPods, "ns", "low-0", {.grace_seconds = 30}, yard.now).ok());
+  yard.settle();
+  EXPECT_EQ(yard.scheduler().counts().evicted, 0);
+}
+
 TEST(Scheduler, OfTwoOneLeadsAndTheOtherTakesOver) {
   SchedulerYard yard({.elects_leader = true, .identity = "one"});
   yard.node("here", "4");
@@ -374,6 +418,29 @@ TEST(Scheduler, OfTwoOneLeadsAndTheOtherTakesOver) {
   yard.work();
   EXPECT_FALSE(yard.scheduler().leads(yard.now)) << "it stood still for longer than its lease";
   EXPECT_EQ(yard.node_of("c"), "");
+}
+
+// A watch that is stuck has told nothing of what the other did last.
+TEST(Scheduler, WhoTakesOverDecidesOnNothingThatItSawBefore) {
+  SchedulerYard yard({.elects_leader = true, .identity = "one"});
+  yard.node("here", "1");
+  yard.pod("b", "1", "later");
+  yard.work();
+  yard.change_over("two");
+  yard.work();
+  yard.change_over("one");
+  yard.pod("a", "1");
+  yard.work();
+  ASSERT_EQ(yard.node_of("a"), "here");
+  yard.group("later", 1);
+  yard.frozen = "pods";
+  yard.change_over("two");
+  for (int second = 0; second < 20; ++second) {
+    yard.work();
+    yard.now = yard.now + seconds(1);
+  }
+  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_EQ(yard.node_of("b"), "") << "two pods in one place";
 }
 
 TEST(Scheduler, ALeaseThatIsHandedOverIsTakenAtOnce) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "control/scheduler_writes.h"
 #include "kube/access.h"
 #include "kube/scheduling.h"
 
@@ -33,10 +34,20 @@ PodSight read_pod(const json::object& pod, sched::Shapes& shapes) {
   if (conditions == nullptr) return out;
   for (const json::value& value : *conditions) {
     const json::object* condition = value.if_object();
-    if (condition == nullptr || kube::text_at(*condition, {"type"}) != "PodScheduled") continue;
-    if (kube::text_at(*condition, {"status"}) != "False") continue;
+    if (condition == nullptr) continue;
+    std::string_view type = kube::text_at(*condition, {"type"});
+    std::string_view status = kube::text_at(*condition, {"status"});
+    bool tells = type == "PodScheduled" && status == "False";
+    bool marks = type == "DisruptionTarget" && status == "True" && !out.seen.leaving && !out.seen.ended &&
+                 kube::text_at(*condition, {"reason"}) == kPreemptionByScheduler;
+    if (!tells && !marks) continue;
+    std::optional<Time> since = parse_rfc3339(kube::text_at(*condition, {"lastTransitionTime"}));
+    if (marks) {
+      out.marked_at = since.value_or(Time{});
+      continue;
+    }
     out.told = kube::text_at(*condition, {"message"});
-    out.told_at = parse_rfc3339(kube::text_at(*condition, {"lastTransitionTime"}));
+    out.told_at = since;
   }
   return out;
 }
@@ -146,7 +157,8 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
         expected = as_assumed == after->seen;
       }
       if (assumed != assumed_.end() && (after == nullptr || !seen.node.empty())) assumed_.erase(assumed);
-      news = news || (!expected && (can_matter(before) || can_matter(after)));
+      bool marked = before != nullptr && after != nullptr && after->marked_at && !before->marked_at;
+      news = news || marked || (!expected && (can_matter(before) || can_matter(after)));
     });
   } else if (stream == kNodesSeen) {
     nodes_.apply(output, any_change);
@@ -176,6 +188,14 @@ void SchedulerView::forget_old_shapes() {
   for (auto& [uid, sight] : pods_.all()) {
     sight.value.seen.shape = renamed[static_cast<size_t>(sight.value.seen.shape)];
   }
+}
+
+std::vector<const PodSight*> SchedulerView::marked_pods() const {
+  std::vector<const PodSight*> out;
+  for (const auto& [uid, sight] : pods_.all()) {
+    if (sight.value.marked_at) out.push_back(&sight.value);
+  }
+  return out;
 }
 
 std::set<std::string> SchedulerView::ready_nodes() const {

@@ -20,6 +20,8 @@ struct PodSight {
   sched::PodSeen seen;
   std::string told;               // the message of PodScheduled=False, "" when it says nothing
   std::optional<Time> told_at{};  // since when
+  // Since when it is said that its scheduler will delete it; nullopt when nobody says so, or it is deleted.
+  std::optional<Time> marked_at{};
   bool operator==(const PodSight&) const = default;
 };
 
@@ -63,6 +65,8 @@ class SchedulerView {
   // The names of those that are there and ready.
   std::set<std::string> ready_nodes() const;
   const PodSight* find_pod(std::string_view uid) const { return pods_.find(uid); }
+  // Those that run and of which it is said that their scheduler will delete them.
+  std::vector<const PodSight*> marked_pods() const;
   const std::map<std::string, std::string>& assumed() const { return assumed_; }
   void assume(const std::string& uid, const std::string& node) { assumed_[uid] = node; }
   void forget_assumed(const std::string& uid) { assumed_.erase(uid); }

@@ -14,6 +14,9 @@ constexpr Duration kSettle{300};
 constexpr Duration kRewordPod = std::chrono::minutes(1);
 constexpr Duration kRewordMember = std::chrono::minutes(10);  // its group has the newest words
 constexpr int kEventsPerGangMax = 16;
+// A mark is followed by the deletion that it announces, ours or another scheduler's, long before that; as
+// long is it left alone by the disruption controller of Kubernetes, which takes such marks back, too.
+constexpr Duration kMarkMeantFor = std::chrono::minutes(2);
 
 template <typename T>
 std::vector<T> take_first(std::deque<T>& from, size_t count) {
@@ -110,6 +113,25 @@ void Scheduler::order_tells(const sched::Snapshot& snapshot, Time now) {
     const PodSight* pod = view_.find_pod(name.uid);
     if (pod != nullptr && pod->told != reason) tells_.push_back({name, reason});
   }
+  order_unmarks(now);
+}
+
+// Who marked a pod may have died before it was deleted, or been refused; if nobody wants it to go any more,
+// it is not left with a word that a later end or deletion of its own would be taken for.
+void Scheduler::order_unmarks(Time now) {
+  const std::set<std::string>& names = options_.front.schedulers;
+  for (const PodSight* pod : view_.marked_pods()) {
+    bool ours = names.empty() || names.contains(pod->seen.scheduler);
+    bool goes = std::any_of(decisions_.evictions.begin(), decisions_.evictions.end(),
+                            [&](const sched::Eviction& one) { return one.uid == pod->seen.uid; });
+    if (!ours || goes) continue;
+    Time until = *pod->marked_at + kMarkMeantFor;
+    if (until > now) {
+      wake_at(until);
+    } else {
+      tells_.push_back({named(pod->seen), "", false, true});
+    }
+  }
 }
 
 void Scheduler::order_tells_of(const sched::Gang& gang, const sched::Waiting& waiting, Wait& wait, Time now) {
@@ -137,7 +159,10 @@ bool Scheduler::run_tells(Time now) {
   if (tells_.empty()) return false;
   std::vector<Tell> batch = take_first(tells_, kWordsAtOnceMax);
   std::vector<kube::Request> requests;
-  for (const Tell& tell : batch) requests.push_back(tell_pod_request(tell.pod, tell.message, now));
+  for (const Tell& tell : batch) {
+    requests.push_back(tell.stays ? unmark_request(tell.pod, now)
+                                  : tell_pod_request(tell.pod, tell.message, now));
+  }
   counts_.writes += static_cast<int64_t>(batch.size());
   std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
   for (size_t i = 0; i < batch.size(); ++i) {

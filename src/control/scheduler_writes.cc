@@ -40,8 +40,16 @@ kube::Request bind_request(const PodName& pod, std::string_view node) {
 kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& eviction, Time now) {
   return condition_request(pod, {{"type", "DisruptionTarget"},
                                  {"status", "True"},
-                                 {"reason", "PreemptionByScheduler"},
+                                 {"reason", kube::jview(kPreemptionByScheduler)},
                                  {"message", eviction_text(eviction)},
+                                 {"lastTransitionTime", format_rfc3339(now)}});
+}
+
+kube::Request unmark_request(const PodName& pod, Time now) {
+  return condition_request(pod, {{"type", "DisruptionTarget"},
+                                 {"status", "False"},
+                                 {"reason", kube::jview(kPreemptionByScheduler)},
+                                 {"message", "was to be deleted by its scheduler, and is not after all"},
                                  {"lastTransitionTime", format_rfc3339(now)}});
 }
 

@@ -37,8 +37,12 @@ struct VolumeName {
 };
 
 kube::Request bind_request(const PodName& pod, std::string_view node);
+// The reason in the condition DisruptionTarget of a pod that its scheduler will delete.
+inline constexpr std::string_view kPreemptionByScheduler = "PreemptionByScheduler";
 // Says first that the pod goes because of its scheduler, so that nobody charges it for that.
 kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& eviction, Time now);
+// Says that it does not go after all.
+kube::Request unmark_request(const PodName& pod, Time now);
 // The claim's volume is to be made for this node.
 kube::Request select_node_request(const ClaimName& claim, std::string_view node);
 // The volume is the claim's, on condition that it is still the one that was seen.

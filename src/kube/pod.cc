@@ -82,8 +82,22 @@ bool keeps_annotation(std::string_view key) {
 
 Pod decode_pod(const json::object& object) { return PodReader<DocumentNode>::read(DocumentRoot(object)); }
 
+namespace {
+
+// These say that the pod is about to be deleted, by another write. Until that has come nothing was done to
+// the pod, and it never comes when the writer dies or decides otherwise. Kubelets and the collector of pods
+// say it of pods that they end themselves; so, as far as anybody knows, do those whose reasons are not known.
+bool is_announced_deletion(std::string_view reason) {
+  constexpr std::string_view kReasons[] = {"PreemptionByScheduler", "EvictionByEvictionAPI",
+                                           "DeletionByTaintManager", "DeletionByDeviceTaintManager"};
+  return std::find(std::begin(kReasons), std::end(kReasons), reason) != std::end(kReasons);
+}
+
+}  // namespace
+
 bool is_disrupted(const Pod& pod) {
-  if (pod.disruption_target.is_true()) return true;
+  const PodCondition& mark = pod.disruption_target;
+  if (mark.is_true() && (pod.is_deleting() || !is_announced_deletion(mark.reason))) return true;
   if (pod.phase != PodPhase::kFailed) return false;
   constexpr std::string_view kReasons[] = {
       "Evicted",       // node pressure, taints and the eviction API

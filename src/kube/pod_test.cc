@@ -149,6 +149,11 @@ TEST(Pod, DisruptionIsNoFaultOfThePod) {
       {R"({"phase":"Failed","reason":"UnexpectedAdmissionError"})", true},
       {R"({"phase":"Running","conditions":[{"type":"DisruptionTarget","status":"True"}]})", true},
       {R"({"phase":"Running","conditions":[{"type":"DisruptionTarget","status":"False"}]})", false},
+      {R"({"phase":"Failed","conditions":[{"type":"DisruptionTarget","status":"True"}]})", true},
+      {R"({"phase":"Failed","conditions":[{"type":"DisruptionTarget","status":"True","reason":"TerminationByKubelet"}]})",
+       true},
+      {R"({"phase":"Failed","conditions":[{"type":"DisruptionTarget","status":"True","reason":"DeletionByPodGC"}]})",
+       true},
       {R"({"phase":"Running","reason":"NodeLost"})", false},
       {R"({"phase":"Failed","reason":"DeadlineExceeded"})", false},
       {R"({"phase":"Failed"})", false},
@@ -156,6 +161,20 @@ TEST(Pod, DisruptionIsNoFaultOfThePod) {
   };
   for (const Row& row : rows) {
     EXPECT_EQ(is_disrupted(decode(fmt::format("{{\"status\":{}}}", row.status))), row.expected) << row.status;
+  }
+}
+
+// Who marked it may have died before the deletion, or changed its mind.
+TEST(Pod, AnAnnouncedDeletionCountsOnceItHasCome) {
+  for (std::string_view reason : {"PreemptionByScheduler", "EvictionByEvictionAPI", "DeletionByTaintManager",
+                                  "DeletionByDeviceTaintManager"}) {
+    std::string status = fmt::format(
+        R"("status":{{"phase":"Failed","conditions":[{{"type":"DisruptionTarget","status":"True","reason":"{}"}}]}})",
+        reason);
+    EXPECT_FALSE(is_disrupted(decode(fmt::format("{{{}}}", status)))) << reason;
+    EXPECT_TRUE(is_disrupted(
+        decode(fmt::format(R"({{"metadata":{{"deletionTimestamp":"2026-11-15T10:00:00Z"}},{}}})", status))))
+        << reason;
   }
 }
 

@@ -37,7 +37,7 @@ void Checkers::board_changed(const Change& change) {
   const JobHistory* job = job_of(std::string(kube::controller_uid_of(*change.after)));
   if (job == nullptr) {
     violate(2, "no-board-without-job", fmt::format("{} has no job", kube::name_of(*change.after)));
-  } else if (!job->wish.board && job->spec_changed <= sight_of(change.author.operator_id).revision) {
+  } else if (!job->wish.board && job->spec_changed <= sight_of(change.author.process_id).revision) {
     violate(1, "board-was-asked-for", fmt::format("{} did not ask for a TensorBoard", job->name));
   }
 }

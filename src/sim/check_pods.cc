@@ -75,7 +75,7 @@ void Checkers::note_pod_end(JobHistory& job, PodHistory& pod, const PodFacts& be
 void Checkers::pod_created(const Change& change, const PodHistory& pod) {
   const PodFacts& facts = pod.facts;
   JobHistory* job = job_of(facts.job_uid);
-  const Sight sight = sight_of(change.author.operator_id);
+  const Sight sight = sight_of(change.author.process_id);
   if (job == nullptr) {
     violate(2, "no-pod-without-job", fmt::format("{} has no job with uid {}", facts.name, facts.job_uid));
     return;
@@ -187,7 +187,7 @@ void Checkers::service_created(const Change& change) {
     violate(2, "no-service-without-job", fmt::format("{} has no job", kube::name_of(*change.after)));
     return;
   }
-  if (job->no_pods_since != 0 && job->no_pods_since <= sight_of(change.author.operator_id).revision &&
+  if (job->no_pods_since != 0 && job->no_pods_since <= sight_of(change.author.process_id).revision &&
       (job->gone || job->deleting || job->status.terminal())) {
     violate(2, "no-service-after-end",
             fmt::format("{} was made although {} had ended", kube::name_of(*change.after), job->name));

@@ -165,7 +165,7 @@ void Checkers::finalizers_changed(const Change& change, const JobHistory& job) {
   const bool had = kube::has_finalizer(*change.before, kFinalizer);
   const bool has = change.after && kube::has_finalizer(*change.after, kFinalizer);
   if (!had || has || job.orphaning) return;
-  const Sight sight = sight_of(change.author.operator_id);
+  const Sight sight = sight_of(change.author.process_id);
   for (const PodHistory* pod : pods_of(job.uid)) {
     if (pod->created <= sight.pods_seen && !pod->stripped) {
       violate(14, "pods-first", fmt::format("{} is let go while {} is there", job.name, pod->facts.name));

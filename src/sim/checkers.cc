@@ -54,7 +54,7 @@ void Checkers::on_change(const Change& change) {
   if (!change.after) {
     for (auto& [id, made] : made_) made.erase(std::string(kube::uid_of(object)));
   } else if (!change.before && change.author.hand == Hand::kOperator) {
-    made_[change.author.operator_id].insert(std::string(kube::uid_of(object)));
+    made_[change.author.process_id].insert(std::string(kube::uid_of(object)));
   }
   if (change.before && change.after && change.author.hand == Hand::kCollector &&
       kube::controller_uid_of(object).empty() && !kube::controller_uid_of(*change.before).empty()) {

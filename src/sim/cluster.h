@@ -22,7 +22,7 @@ std::string_view to_string(Hand hand);
 
 struct Author {
   Hand hand = Hand::kUser;
-  int operator_id = -1;
+  int process_id = -1;  // of an operator, or of the real scheduler
 };
 
 // One revision.

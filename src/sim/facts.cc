@@ -43,9 +43,10 @@ void read_pod_status(const json::object& status, PodFacts& facts) {
   if (const json::array* conditions = kube::array_at(status, {"conditions"})) {
     for (const json::value& one : *conditions) {
       const json::object* condition = one.if_object();
-      if (condition != nullptr && kube::text_at(*condition, {"type"}) == "DisruptionTarget") {
-        facts.disrupted = true;
-      }
+      if (condition == nullptr || kube::text_at(*condition, {"type"}) != "DisruptionTarget") continue;
+      if (kube::text_at(*condition, {"status"}) == "False") continue;
+      facts.marked = kube::text_at(*condition, {"reason"}) == "PreemptionByScheduler";
+      facts.disrupted = facts.disrupted || !facts.marked || facts.deleting;
     }
   }
   const json::array* containers = kube::array_at(status, {"containerStatuses"});

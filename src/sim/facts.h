@@ -27,7 +27,8 @@ struct PodFacts {
   int attempt = 0;
   PodPhase phase = PodPhase::kPending;
   bool deleting = false;
-  bool disrupted = false;
+  bool marked = false;     // its scheduler says that it will be deleted
+  bool disrupted = false;  // something was done to it; a mark alone does nothing
   bool bound = false;
   int exit_code = 0;  // of the first container that ended
   int restarts = 0;   // in place

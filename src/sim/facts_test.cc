@@ -1,5 +1,6 @@
 #include "sim/facts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kube/access.h"
@@ -29,6 +30,13 @@ TEST(Facts, APodIsReadByItsName) {
 TEST(Facts, DisruptionIsSeenInReasonAndCondition) {
   EXPECT_TRUE(read_pod(parse(R"({"status":{"phase":"Failed","reason":"Evicted"}})")).disrupted);
   EXPECT_TRUE(read_pod(parse(R"({"status":{"conditions":[{"type":"DisruptionTarget"}]}})")).disrupted);
+  const std::string_view marked =
+      R"("status":{"conditions":[{"type":"DisruptionTarget","reason":"PreemptionByScheduler"}]})";
+  EXPECT_FALSE(read_pod(parse(fmt::format("{{{}}}", marked))).disrupted);
+  EXPECT_TRUE(read_pod(parse(fmt::format("{{{}}}", marked))).marked);
+  EXPECT_TRUE(read_pod(parse(fmt::format(
+                           R"({{"metadata":{{"deletionTimestamp":"2026-11-15T10:00:00Z"}},{}}})", marked)))
+                  .disrupted);
 }
 
 TEST(Facts, TheEndIsReadInTheWordsOfEachDialect) {

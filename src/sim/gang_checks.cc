@@ -19,6 +19,11 @@ constexpr Duration kKeepsPlace{600'000};
 // Begins the name of the gang of one that a pod on its own is.
 constexpr std::string_view kAlone = "pod ";
 
+constexpr int kNoScheduler = -1;
+int scheduler_of(const Author& author) {
+  return author.hand == Hand::kScheduler ? author.process_id : kNoScheduler;
+}
+
 int64_t whole_cpus(std::string_view text) { return text.empty() ? 0 : std::stoll(std::string(text)); }
 
 int64_t cpu_of(const json::object& pod) {
@@ -33,13 +38,17 @@ int64_t cpu_of(const json::object& pod) {
 
 void GangChecks::on_change(const Change& change) {
   const json::object& object = change.after ? *change.after : *change.before;
+  if (change.resource == &kube::kLeases) {
+    lease_holder_ = kube::text_at(object, {"spec", "holderIdentity"});
+    return;
+  }
   const std::string name(kube::name_of(object));
   const bool is_group =
       change.resource == &kube::kVolcanoPodGroups || change.resource == &kube::kT9kPodGroups;
   const bool matters = is_group || change.resource == &kube::kPods || change.resource == &kube::kNodes ||
                        change.resource == &kube::kVolcanoQueues;
   if (!matters) return;
-  if (change.author.hand != Hand::kScheduler) changed_by_others_ = change.revision;
+  changed_by_[scheduler_of(change.author)] = change.revision;
   if (change.resource == &kube::kPods) return pod_changed(change);
   if (is_group) return group_changed(change);
   if (change.resource == &kube::kNodes) {
@@ -75,7 +84,8 @@ void GangChecks::pod_changed(const Change& change) {
   if (!before.node.empty() && before.node != pod.node) {
     report_(7, "bind-once", fmt::format("{} moved from {} to {}", facts.name, before.node, pod.node));
   }
-  if (before.node.empty() && !pod.node.empty() && change.author.hand == Hand::kScheduler) bound(pod);
+  const int scheduler = scheduler_of(change.author);
+  if (before.node.empty() && !pod.node.empty() && scheduler != kNoScheduler) bound(pod, scheduler);
   note_whole(pod.gang);
 }
 
@@ -85,23 +95,44 @@ void GangChecks::note_whole(const std::string& gang) {
   if (tally.staying == 0) whole_once_.erase(gang);
 }
 
-void GangChecks::bound(const Pod& pod) {
-  bound_.insert(pod.gang);
+bool GangChecks::saw_everything(int scheduler) const {
+  auto turn = turns_.find(scheduler);
+  return std::all_of(changed_by_.begin(), changed_by_.end(), [&](const auto& changed) {
+    return changed.first == scheduler || (turn != turns_.end() && changed.second <= turn->second.seen);
+  });
+}
+
+bool GangChecks::holds_lease(int scheduler) const {
+  return lease_holder_ == fmt::format("scheduler-{}", scheduler);
+}
+
+void GangChecks::bound(Pod& pod, int scheduler) {
+  Turn& turn = turns_[scheduler];
+  turn.bound.insert(pod.gang);
+  pod.late = !lease_holder_.empty() && !holds_lease(scheduler);
   const Node& node = nodes_[pod.node];
-  if (!node.usable && saw_everything()) {
+  const bool saw_all = saw_everything(scheduler);
+  if (!node.usable && saw_all) {
     report_(7, "node-is-there",
             fmt::format("a pod of {} is bound to {}, which takes none", pod.gang, pod.node));
   }
-  int64_t held = 0;
-  for (const auto& [uid, other] : pods_) held += other.holds() && other.node == pod.node ? other.cpu : 0;
-  if (node.usable && held > node.cpu) {
-    report_(7, "room", fmt::format("{} holds {} cpus and has {}", pod.node, held, node.cpu));
-  }
-  const std::string& queue = group_of(pod.gang).queue;
-  if (saw_everything() && queues_[queue].closed && !held_before_.contains(pod.gang)) {
+  if (node.usable && !pod.late) check_room(pod, node, scheduler);
+  const std::string queue = group_of(pod.gang).queue;
+  if (saw_all && queues_[queue].closed && !turn.held_before.contains(pod.gang)) {
     report_(7, "closed-queue", fmt::format("{} starts though {} is closed", pod.gang, queue));
   }
-  if (saw_everything()) check_queue_holds(queue);
+  if (saw_all) check_queue_holds(queue);
+}
+
+void GangChecks::check_room(const Pod& pod, const Node& node, int scheduler) const {
+  const bool saw_all = saw_everything(scheduler);
+  int64_t held = 0;
+  for (const auto& [uid, other] : pods_) {
+    const bool counts = other.holds() && other.node == pod.node && (saw_all || !other.late);
+    held += counts ? other.cpu : 0;
+  }
+  if (held <= node.cpu) return;
+  report_(7, "room", fmt::format("{} holds {} cpus and has {}", pod.node, held, node.cpu));
 }
 
 // What hangs on nodes that are gone or cordoned is left out: it may be forgotten.
@@ -135,8 +166,9 @@ void GangChecks::group_changed(const Change& change) {
   const bool let_in = (before.empty() || before == "Pending") && group.phase == "Inqueue";
   // One that lost its pods may have new ones before it waits to be let in anew: those are there already.
   const bool has_pods = let_in && tally_of(name).waiting > 0;
-  if (let_in && !has_pods && saw_everything() && queues_[group.queue].closed &&
-      !held_before_.contains(name)) {
+  const int scheduler = scheduler_of(change.author);
+  if (let_in && !has_pods && saw_everything(scheduler) && queues_[group.queue].closed &&
+      !turns_[scheduler].held_before.contains(name)) {
     report_(7, "closed-queue", fmt::format("{} is let in though {} is closed", name, group.queue));
   }
 }
@@ -194,17 +226,22 @@ int64_t GangChecks::places(int64_t cpu, const std::function<bool(const Pod&)>& g
 
 // ---- what the scheduler decides ----------------------------------------------------------
 
-void GangChecks::pass_begins(int64_t seen) {
-  seen_ = seen;
-  bound_.clear();
-  victims_.clear();
-  held_before_.clear();
+void GangChecks::pass_begins(int scheduler, int64_t seen) {
+  Turn& turn = turns_[scheduler];
+  turn = Turn{seen};
   for (const auto& [uid, pod] : pods_) {
-    if (pod.holds()) held_before_.insert(pod.gang);
+    if (pod.holds()) turn.held_before.insert(pod.gang);
   }
 }
 
-void GangChecks::evicts(const std::string& uid) {
+void GangChecks::asks(int scheduler, const kube::Request& request) const {
+  if (holds_lease(scheduler)) return;
+  report_(12, "fence",
+          fmt::format("scheduler-{} asks to {} while {} leads", scheduler, to_string(request),
+                      lease_holder_.empty() ? "nobody" : lease_holder_));
+}
+
+void GangChecks::evicts(int scheduler, const std::string& uid) {
   auto pod = pods_.find(uid);
   if (pod == pods_.end()) return;
   const std::string& gang = pod->second.gang;
@@ -215,29 +252,30 @@ void GangChecks::evicts(const std::string& uid) {
   });
   // A gang in part gives back what it holds.
   if (goes_already || now[gang].placed < group_of(gang).min_member) return;
-  victims_.insert(gang);
+  turns_[scheduler].victims.insert(gang);
   const bool for_somebody = std::any_of(now.begin(), now.end(), [&](const auto& other) {
     const Group group = group_of(other.first);
     return other.second.waiting > 0 && other.second.placed < group.min_member &&
            comes_before(group, group_of(gang));
   });
-  if (!for_somebody && saw_everything()) {
+  if (!for_somebody && saw_everything(scheduler)) {
     report_(9, "right-to-evict", fmt::format("{} is made to leave and nobody comes before it", gang));
   }
 }
 
-void GangChecks::pass_ends(bool clean, bool decided) {
-  if (!clean || !saw_everything()) return;
+void GangChecks::pass_ends(int scheduler, bool clean, bool decided) {
+  if (!clean || !saw_everything(scheduler)) return;
+  const Turn& turn = turns_[scheduler];
   const bool torn = decided && !evicting_.empty();
-  if (bound_.empty() && victims_.empty() && !torn) return;
+  if (turn.bound.empty() && turn.victims.empty() && !torn) return;
   const Tallies now = tallies();
-  check_bound_whole(now);
-  check_evicted(now);
+  check_bound_whole(turn, now);
+  check_evicted(turn, now);
   if (torn) check_torn(now);
 }
 
-void GangChecks::check_bound_whole(const Tallies& now) {
-  for (const std::string& gang : bound_) {
+void GangChecks::check_bound_whole(const Turn& turn, const Tallies& now) {
+  for (const std::string& gang : turn.bound) {
     const int64_t wanted = group_of(gang).min_member;
     auto tally = now.find(gang);
     if (tally == now.end() || tally->second.placed >= wanted) continue;
@@ -256,8 +294,8 @@ bool GangChecks::somebody_fits(const Group& victim, const Tallies& now) const {
   });
 }
 
-void GangChecks::check_evicted(const Tallies& now) {
-  for (const std::string& gang : victims_) {
+void GangChecks::check_evicted(const Turn& turn, const Tallies& now) {
+  for (const std::string& gang : turn.victims) {
     auto tally = now.find(gang);
     if (tally == now.end()) continue;
     if (tally->second.staying > 0) {

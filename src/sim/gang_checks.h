@@ -1,5 +1,5 @@
 // GangChecks: what must be true of gangs in a crowded world whatever happens to them: invariants
-// 7, 8, 9 and 16 of the reliability notes. They watch the stored history with eyes of their own
+// 7, 8, 9, 12 and 16 of the reliability notes. They watch the stored history with eyes of their own
 // and know nothing of how pods are placed.
 //
 //   7   room            no node holds more than it has
@@ -12,11 +12,14 @@
 //   9   right-to-evict  a whole gang goes only for another that comes before it
 //       evicted-for-use ... and that then fits
 //       evicted-whole   ... and no member of it stays, whoever it is that decides next
+//   12  fence           of two schedulers who does not hold the lease does not even ask for a change
 //   16  could-start     no gang waits long for room that is there, or that it may take, and that is
 //                       not kept for one that has lost a member
 //
-// What the scheduler decides is judged when it had seen everything (pass_begins): nobody can know
-// what has not been told. What lasts is judged always.
+// What a scheduler decides is judged when it had seen everything (pass_begins): nobody can know
+// what has not been told. What lasts is judged always. A binding that was asked for in time and lands
+// when another has the lease may overfill a node, as nothing of it names what was free; whoever has seen
+// that must not make it worse.
 #pragma once
 
 #include <functional>
@@ -43,13 +46,17 @@ class GangChecks {
 
   // A listener of the cluster.
   void on_change(const Change& change);
-  // The scheduler decides, having been told everything up to this revision.
-  void pass_begins(int64_t seen);
+  // A scheduler decides, having been told everything up to this revision.
+  void pass_begins(int scheduler, int64_t seen);
+  // One of two asks for a change.
+  void asks(int scheduler, const kube::Request& request) const;
   // It asks for the deletion of this pod.
-  void evicts(const std::string& uid);
+  void evicts(int scheduler, const std::string& uid);
   // It has done what it decided, if it did (`decided`); `clean`: and nothing failed on the way.
-  void pass_ends(bool clean, bool decided);
+  void pass_ends(int scheduler, bool clean, bool decided);
   void scheduler_away_until(Time until) { away_until_ = until; }
+  // From now on there is one, and no lease.
+  void one_is_left() { lease_holder_.clear(); }
   // From now on the world is healthy.
   void settle(Time now) { healthy_since_ = now; }
   // From time to time: what may not last.
@@ -63,7 +70,8 @@ class GangChecks {
     bool ended = false;
     bool succeeded = false;
     bool leaving = false;
-    bool evicted = false;  // leaving because the scheduler made it go
+    bool evicted = false;  // leaving because a scheduler made it go
+    bool late = false;     // bound by a scheduler that had lost the lease meanwhile
 
     bool holds() const { return !node.empty() && !ended; }
     bool stays() const { return holds() && !leaving; }
@@ -96,12 +104,21 @@ class GangChecks {
     void add(const Pod& pod);
   };
   using Tallies = std::map<std::string, Tally>;
+  // What one scheduler does from a look at the world to the next.
+  struct Turn {
+    int64_t seen = 0;                     // revision
+    std::set<std::string> held_before{};  // gangs that had nodes when it began
+    std::set<std::string> bound{};        // gangs of which a pod was bound
+    std::set<std::string> victims{};      // gangs that were whole and have to go
+  };
 
   void pod_changed(const Change& change);
-  void bound(const Pod& pod);
+  void bound(Pod& pod, int scheduler);
+  void check_room(const Pod& pod, const Node& node, int scheduler) const;
   void check_queue_holds(const std::string& queue) const;
   void group_changed(const Change& change);
-  bool saw_everything() const { return changed_by_others_ <= seen_; }
+  bool saw_everything(int scheduler) const;
+  bool holds_lease(int scheduler) const;
   Tally tally_of(const std::string& gang) const;
   Tallies tallies() const;
   void note_whole(const std::string& gang);
@@ -109,8 +126,8 @@ class GangChecks {
   bool comes_before(const Group& one, const Group& other) const;
   // How many pods of that size there is room for, when what `gone` says no longer counts.
   int64_t places(int64_t cpu, const std::function<bool(const Pod&)>& gone) const;
-  void check_bound_whole(const Tallies& now);
-  void check_evicted(const Tallies& now);
+  void check_bound_whole(const Turn& turn, const Tallies& now);
+  void check_evicted(const Turn& turn, const Tallies& now);
   void check_torn(const Tallies& now);
   bool somebody_fits(const Group& victim, const Tallies& now) const;
   void look_at_parts(const Tallies& all, Time now);
@@ -127,11 +144,9 @@ class GangChecks {
   std::map<std::string, Group> groups_;  // by name: no two jobs share one
   std::map<std::string, Node> nodes_;
   std::map<std::string, Queue> queues_;
-  int64_t changed_by_others_ = 0;  // revision
-  int64_t seen_ = 0;
-  std::set<std::string> held_before_;  // gangs that had nodes when the pass began
-  std::set<std::string> bound_;        // gangs of which a pod was bound in this pass
-  std::set<std::string> victims_;      // gangs that were whole and have to go, in this pass
+  std::map<int, Turn> turns_;          // by scheduler
+  std::map<int, int64_t> changed_by_;  // revisions, by scheduler; of all others together
+  std::string lease_holder_;           // "": nobody yet, or there is one scheduler
   std::set<std::string> whole_once_;   // gangs that have been complete since they last had nothing
   std::map<std::string, Time> partial_since_;
   std::set<std::string> evicting_;  // gangs of which a pod was made to leave, until all have gone

@@ -13,7 +13,7 @@ namespace trainyard::sim {
 namespace {
 
 constexpr Author kAdministration{Hand::kUser, -1};
-constexpr Author kBinder{Hand::kScheduler, -1};
+constexpr Author kBinder{Hand::kScheduler, 0};
 
 class GangChecksTest : public ::testing::Test {
  protected:
@@ -50,16 +50,21 @@ class GangChecksTest : public ::testing::Test {
                        {"spec", json::object{{"containers", json::array{std::move(container)}}}}});
     }
   }
-  void bind(std::string_view name, std::string_view node) {
+  void bind(std::string_view name, std::string_view node, Author binder = kBinder) {
     json::object pod = *cluster_.find(kube::kPods, name);
     kube::ensure_object(pod, {"spec"})["nodeName"] = kube::jview(node);
-    cluster_.update(kBinder, kube::kPods, std::move(pod));
+    cluster_.update(binder, kube::kPods, std::move(pod));
+  }
+  void make_lease(std::string_view holder) {
+    cluster_.create(kBinder, kube::kLeases,
+                    {{"metadata", json::object{{"name", kube::jview(holder)}}},
+                     {"spec", json::object{{"holderIdentity", kube::jview(holder)}}}});
   }
   void evict(std::string_view name) {
-    checks_.evicts(std::string(kube::uid_of(*cluster_.find(kube::kPods, name))));
+    checks_.evicts(0, std::string(kube::uid_of(*cluster_.find(kube::kPods, name))));
     cluster_.remove(kBinder, kube::kPods, name, {.grace_seconds = 30});
   }
-  void begin() { checks_.pass_begins(cluster_.store().revision()); }
+  void begin() { checks_.pass_begins(0, cluster_.store().revision()); }
   void wait_and_look() {
     checks_.look(agenda_.now());
     agenda_.pass_to(agenda_.now() + seconds(150));
@@ -81,7 +86,7 @@ TEST_F(GangChecksTest, AWholeGangBreaksNothing) {
   begin();
   bind("a-0", "n");
   bind("a-1", "n");
-  checks_.pass_ends(true, true);
+  checks_.pass_ends(0, true, true);
   wait_and_look();
   EXPECT_EQ(broken_, "");
 }
@@ -93,6 +98,26 @@ TEST_F(GangChecksTest, MoreThanANodeHas) {
   bind("a-0", "n");
   bind("a-1", "n");
   EXPECT_EQ(broken_, "room");
+}
+
+TEST_F(GangChecksTest, WhoLostTheLeaseMayBeLateAndDoesNotAsk) {
+  make_node("n", 1);
+  make_gang("a", 1);
+  make_gang("b", 1);
+  make_gang("c", 1);
+  make_lease("scheduler-0");
+  checks_.asks(0, {kube::kPods, "default", kube::Delete{"a-0", {}}});
+  begin();
+  bind("a-0", "n");
+  make_lease("scheduler-1");
+  bind("b-0", "n");
+  EXPECT_EQ(broken_, "") << "it was asked for in time";
+  checks_.pass_begins(1, cluster_.store().revision());
+  bind("c-0", "n", {Hand::kScheduler, 1});
+  EXPECT_EQ(broken_, "room") << "the other has seen it";
+  broken_.clear();
+  checks_.asks(0, {kube::kPods, "default", kube::Delete{"a-0", {}}});
+  EXPECT_EQ(broken_, "fence");
 }
 
 TEST_F(GangChecksTest, APodThatMoves) {
@@ -158,11 +183,11 @@ TEST_F(GangChecksTest, PartOfAGang) {
   make_gang("a", 3);
   begin();
   bind("a-0", "n");
-  checks_.pass_ends(false, true);
+  checks_.pass_ends(0, false, true);
   EXPECT_EQ(broken_, "") << "something failed on the way";
   begin();
   bind("a-1", "n");
-  checks_.pass_ends(true, true);
+  checks_.pass_ends(0, true, true);
   EXPECT_EQ(broken_, "whole-or-none");
 }
 
@@ -196,7 +221,7 @@ TEST_F(GangChecksTest, EvictedForOneThatComesBefore) {
   begin();
   evict("a-0");
   evict("a-1");
-  checks_.pass_ends(true, true);
+  checks_.pass_ends(0, true, true);
   EXPECT_EQ(broken_, "");
 }
 
@@ -209,7 +234,7 @@ TEST_F(GangChecksTest, EvictedInPart) {
   make_gang("b", 1, "default", "high");
   begin();
   evict("a-0");
-  checks_.pass_ends(true, true);
+  checks_.pass_ends(0, true, true);
   EXPECT_EQ(broken_, "evicted-whole");
 }
 
@@ -222,13 +247,13 @@ TEST_F(GangChecksTest, EvictedInPartByOneThatDied) {
   make_gang("b", 1, "default", "high");
   begin();
   evict("a-0");
-  checks_.pass_ends(false, true);
+  checks_.pass_ends(0, false, true);
   EXPECT_EQ(broken_, "") << "it died on the way";
   begin();
-  checks_.pass_ends(true, false);
+  checks_.pass_ends(0, true, false);
   EXPECT_EQ(broken_, "") << "the next has not decided yet";
   begin();
-  checks_.pass_ends(true, true);
+  checks_.pass_ends(0, true, true);
   EXPECT_EQ(broken_, "evicted-whole");
 }
 
@@ -241,7 +266,7 @@ TEST_F(GangChecksTest, EvictedForOneThatDoesNotFit) {
   make_gang("b", 2, "first");
   begin();
   evict("a-0");
-  checks_.pass_ends(true, true);
+  checks_.pass_ends(0, true, true);
   EXPECT_EQ(broken_, "evicted-for-use");
 }
 
@@ -276,6 +301,22 @@ TEST(CrowdedWorlds, ThereIsTrouble) {
   }
   EXPECT_GT(deaths, 5);
   EXPECT_GT(evicted, 5);
+}
+
+// One scheduler takes over from another, which then goes on as if nothing had happened.
+TEST(CrowdedWorlds, SchedulersTakeOverFromOneAnother) {
+  int worlds = 0;
+  int64_t take_overs = 0;
+  for (uint64_t seed = 1; worlds < 20; ++seed) {
+    const Options options = derive_options(seed);
+    if (!options.faults.has(Fault::kRivalScheduler)) continue;
+    ++worlds;
+    World world({.options = options});
+    world.run();
+    EXPECT_TRUE(world.violations().empty()) << seed;
+    take_overs += world.lease_transitions();
+  }
+  EXPECT_GT(take_overs, 10);
 }
 
 }  // namespace

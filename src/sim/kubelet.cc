@@ -59,8 +59,8 @@ void Kubelet::on_change(const Change& change) {
   if (body == nullptr) return;
   const std::string_view node = kube::text_at(pod, {"spec", "nodeName"});
   if (body->node.empty() && !node.empty()) bind(*body, node);
-  // Its scheduler says that it goes for another's sake: what is written later says so too.
-  if (change.author.hand == Hand::kScheduler && read_pod(pod).disrupted) body->preempted = true;
+  // Its scheduler says that it goes for another's sake, or not after all: what is written later says so too.
+  if (change.author.hand == Hand::kScheduler) body->preempted = read_pod(pod).marked;
   if (!body->deleting && kube::is_deleting(pod)) {
     body->deleting = true;
     if (strikes(Fault::kStuckDeletion)) body->stuck = true;

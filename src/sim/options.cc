@@ -9,26 +9,28 @@ namespace trainyard::sim {
 namespace {
 
 constexpr std::array<std::string_view, kFaultCount> kNames{
-    "watch-delay",    "watch-drop",     "watch-duplicate",
-    "watch-gone",     "watch-freeze",   "watch-time-travel",
-    "conflict",       "too-many",       "server-error",
-    "lost",           "lost-applied",   "slow",
-    "crash",          "pause",          "clock-step",
-    "rival",          "pod-fails",      "eviction",
-    "node-loss",      "stuck-deletion", "image-pull",
-    "phase-flap",     "pod-collected",  "scale",
-    "policy-edit",    "invalid-edit",   "suspend",
-    "delete-job",     "recreate-job",   "delete-pod",
-    "delete-service", "strip-labels",   "command",
-    "foreign-pod",    "orphan",         "quota",
-    "drain",          "queue-close",    "move",
-    "queue-shrink",
+    "watch-delay",    "watch-drop",      "watch-duplicate",
+    "watch-gone",     "watch-freeze",    "watch-time-travel",
+    "conflict",       "too-many",        "server-error",
+    "lost",           "lost-applied",    "slow",
+    "crash",          "pause",           "clock-step",
+    "rival",          "pod-fails",       "eviction",
+    "node-loss",      "stuck-deletion",  "image-pull",
+    "phase-flap",     "pod-collected",   "scale",
+    "policy-edit",    "invalid-edit",    "suspend",
+    "delete-job",     "recreate-job",    "delete-pod",
+    "delete-service", "strip-labels",    "command",
+    "foreign-pod",    "orphan",          "quota",
+    "drain",          "queue-close",     "move",
+    "queue-shrink",   "rival-scheduler",
 };
 
 // Of a hundred worlds so many have the real scheduler and too little room.
 constexpr unsigned kCrowdedPercent = 12;
 // And of a hundred with several jobs so many have people who mix up whose things are whose.
 constexpr unsigned kMovePercent = 40;
+// And of a hundred that are crowded so many have two schedulers.
+constexpr unsigned kRivalSchedulerPercent = 30;
 
 void make_crowded(Options& options, Rng& rng) {
   options.crowded = true;
@@ -40,6 +42,14 @@ void make_crowded(Options& options, Rng& rng) {
   // A lease that is renewed for ever makes worlds dear, and a pod without labels is no member of its gang.
   options.faults.remove(Fault::kRival);
   options.faults.remove(Fault::kStripLabels);
+}
+
+// One takes over from another that is stopped, or away, for long; and what it has seen may be old.
+void add_rival_scheduler(Options& options, Rng& rng) {
+  options.faults.add(Fault::kRivalScheduler);
+  for (Fault fault : {Fault::kPause, Fault::kWatchFreeze}) {
+    if (rng.chance(60)) options.faults.add(fault);
+  }
 }
 
 }  // namespace
@@ -82,6 +92,7 @@ Options derive_options(uint64_t seed) {
   if (rng.chance(kCrowdedPercent)) make_crowded(options, rng);
   if (options.jobs > 1 && rng.chance(kMovePercent)) options.faults.add(Fault::kMove);
   if (options.crowded && rng.chance(50)) options.faults.add(Fault::kQueueShrink);
+  if (options.crowded && rng.chance(kRivalSchedulerPercent)) add_rival_scheduler(options, rng);
   return options;
 }
 

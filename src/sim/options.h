@@ -64,7 +64,8 @@ enum class Fault {
   // Of worlds with several jobs.
   kMove,  // a pod or a service is given to another job of its kind
   // Of crowded worlds, too.
-  kQueueShrink,  // a queue may hold less for a while, be it less than it holds
+  kQueueShrink,     // a queue may hold less for a while, be it less than it holds
+  kRivalScheduler,  // a second scheduler
   kCount,
 };
 
@@ -97,7 +98,8 @@ enum class Stream {
   kSettle,
   kQuota,
   kYard,
-  kScheduler
+  kScheduler,
+  kSecondScheduler
 };
 
 Rng stream(uint64_t seed, Stream which);

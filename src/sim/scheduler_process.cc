@@ -10,10 +10,12 @@
 namespace trainyard::sim {
 namespace {
 
-constexpr Author kRealScheduler{Hand::kScheduler, -1};
 constexpr int kStepsPerPump = 64;
 // Long enough for what a script does to happen meanwhile.
 constexpr Duration kAwayWhenStruck{10'000};
+// Of two: long enough for the other to take over, or for all that one of them has seen to be old then.
+constexpr int64_t kAwayMaxOfTwo = 30'000;
+constexpr Duration kFrozenOfTwo{30'000};
 
 control::SchedulerOptions scheduler_options(const Options& options) {
   control::SchedulerOptions out;
@@ -24,26 +26,48 @@ control::SchedulerOptions scheduler_options(const Options& options) {
 
 }  // namespace
 
-SchedulerProcess::SchedulerProcess(Ports ports, const Options& options, const Perturbation& perturbation)
-    : ports_(ports),
+SchedulerProcess::SchedulerProcess(int id, Ports ports, const Options& options,
+                                   const Perturbation& perturbation)
+    : id_(id),
+      ports_(std::move(ports)),
       options_(options),
       perturbation_(perturbation),
-      rng_(stream(options.seed, Stream::kScheduler)) {}
+      name_(fmt::format("scheduler-{}", id)),
+      rng_(stream(options.seed, id == 0 ? Stream::kScheduler : Stream::kSecondScheduler)),
+      elected_(options.faults.has(Fault::kRivalScheduler)) {}
 
 bool SchedulerProcess::strikes(Fault fault) {
   return trouble_ && options_.faults.has(fault) && rng_.chance(options_.fault_percent);
 }
 
 void SchedulerProcess::boot() {
+  control::SchedulerOptions options = scheduler_options(options_);
+  options.elects_leader = elected_;
+  options.identity = name_;
+  options.lease_ns = "default";
   scheduler_ = std::make_unique<control::Scheduler>(
-      control::SchedulerPorts{*this, [this] { return ports_.cluster.now(); }}, scheduler_options(options_));
+      control::SchedulerPorts{*this, [this] { return ports_.cluster.now(); }}, options);
   seen_.clear();
-  ports_.trace.say(ports_.cluster.now(), "scheduler", "boots");
+  frozen_until_.clear();
+  ports_.trace.say(ports_.cluster.now(), name_, "boots");
   plan_pump(ports_.cluster.now());
+}
+
+void SchedulerProcess::retire() {
+  scheduler_.reset();
+  pump_at_.reset();
+  ports_.trace.say(ports_.cluster.now(), name_, "retires");
+}
+
+void SchedulerProcess::stay_alone() {
+  elected_ = false;
+  pump_at_.reset();
+  boot();
 }
 
 void SchedulerProcess::settle() {
   trouble_ = false;
+  frozen_until_.clear();
   if (scheduler_ != nullptr) plan_pump(ports_.cluster.now());
 }
 
@@ -94,7 +118,9 @@ void SchedulerProcess::carry() {
   for (const control::StreamRequest& wanted : scheduler_->requests(now)) {
     if (const auto* watch = std::get_if<kube::Watch>(&wanted.request.verb)) {
       seen_[wanted.stream] = std::stoll(watch->version);
+      frozen_until_.erase(wanted.stream);
     } else {
+      seen_.erase(wanted.stream);  // a list takes the place of the watch
       scheduler_->on_list(wanted.stream, send(wanted.request), now);
     }
   }
@@ -102,7 +128,12 @@ void SchedulerProcess::carry() {
   for (const auto& [stream, version] : seen_) open.push_back(stream);
   for (int stream : open) {
     // Streams are not in step with one another, and one may fall far behind.
-    if (strikes(Fault::kWatchFreeze)) continue;
+    auto frozen = frozen_until_.find(stream);
+    if (frozen != frozen_until_.end() && frozen->second > now) continue;
+    if (strikes(Fault::kWatchFreeze)) {
+      if (elected_) frozen_until_[stream] = now + kFrozenOfTwo;
+      continue;
+    }
     deliver(stream, seen_.at(stream));
   }
 }
@@ -117,14 +148,15 @@ void SchedulerProcess::work() {
   }
   clean_ = true;
   const int64_t passes = scheduler_->counts().passes;
-  ports_.checks.pass_begins(seen);
+  ports_.checks.pass_begins(id_, seen);
   for (int turn = 0; turn < kStepsPerPump && scheduler_->step(ports_.cluster.now()); ++turn) {
   }
-  ports_.checks.pass_ends(clean_, scheduler_->counts().passes > passes);
+  ports_.checks.pass_ends(id_, clean_, scheduler_->counts().passes > passes);
 }
 
 void SchedulerProcess::pump() {
-  if (scheduler_ == nullptr) return;
+  // One that is stopped in the middle of a call looks around when it has ended.
+  if (scheduler_ == nullptr || inside_) return;
   inside_ = true;
   try {
     work();
@@ -146,15 +178,36 @@ void SchedulerProcess::die() {
   ++deaths_;
   scheduler_.reset();
   pump_at_.reset();
-  ports_.trace.say(ports_.cluster.now(), "scheduler", "crashes at a write");
+  ports_.trace.say(ports_.cluster.now(), name_, "crashes at a write");
   const bool on_purpose = perturbation_.blow != Blow::kNone;
-  const Duration down = on_purpose ? kAwayWhenStruck : Duration{rng_.between(100, 10'000)};
+  const Duration down =
+      on_purpose ? kAwayWhenStruck : Duration{rng_.between(100, elected_ ? kAwayMaxOfTwo : 10'000)};
   ports_.checks.scheduler_away_until(ports_.cluster.now() + down);
   ports_.cluster.agenda().in(down, [this] { boot(); });
 }
 
+// It has looked whether it leads, and goes on when it may no longer.
+void SchedulerProcess::maybe_wait() {
+  if (!elected_) return;
+  if (strikes(Fault::kPause) && rng_.chance(20)) {
+    ports_.trace.say(ports_.cluster.now(), name_, "is stopped for a while");
+    ports_.let_world_go_on(ports_.cluster.now() + Duration{rng_.between(5'000, 60'000)});
+  } else if (strikes(Fault::kApiSlow)) {
+    ports_.let_world_go_on(ports_.cluster.now() + Duration{rng_.between(50, 10'000)});
+  }
+}
+
+std::optional<Error> SchedulerProcess::trouble_of_lease() {
+  maybe_wait();
+  if (strikes(Fault::kApiTooMany)) return Error{ErrorKind::kUnavailable, "simulated: 429"};
+  if (strikes(Fault::kApiServerError)) return Error{ErrorKind::kUnavailable, "simulated: 500"};
+  if (strikes(Fault::kApiLost)) return Error{ErrorKind::kUnknown, "simulated: timeout"};
+  return std::nullopt;
+}
+
 std::optional<Error> SchedulerProcess::trouble_before(const kube::Request& request) {
   if (auto error = strike_before(blow_now(), request)) return error;
+  maybe_wait();
   if (strikes(Fault::kCrash)) throw Died{};
   if (strikes(Fault::kApiTooMany)) return Error{ErrorKind::kUnavailable, "simulated: 429"};
   if (strikes(Fault::kApiServerError)) return Error{ErrorKind::kUnavailable, "simulated: 500"};
@@ -171,35 +224,41 @@ std::optional<Error> SchedulerProcess::trouble_after() {
 }
 
 Result<client::Reply> SchedulerProcess::send(kube::Request request) {
-  const bool write = client::is_write(request);
+  const bool lease = request.resource == kube::kLeases;
   const bool event = request.resource == kube::kEvents;
-  if (write && !event) {
+  const bool write = client::is_write(request);
+  const bool counts = write && !event && !lease;
+  std::optional<Error> trouble;
+  if (counts) {
     ++writes_;
-    if (std::optional<Error> error = trouble_before(request)) {
-      clean_ = false;
-      return *error;
-    }
+    if (elected_) ports_.checks.asks(id_, request);
+    trouble = trouble_before(request);
+  } else if (lease) {
+    trouble = trouble_of_lease();
+  }
+  if (trouble) {
+    clean_ = false;
+    return *trouble;
   }
   const auto* removal = std::get_if<kube::Delete>(&request.verb);
   if (removal != nullptr && request.resource == kube::kPods) {
     ++evicted_;
-    ports_.checks.evicts(removal->options.uid);
+    ports_.checks.evicts(id_, removal->options.uid);
   }
   const kube::Resource changed = request.resource == kube::kBindings ? kube::kPods : request.resource;
-  const std::string deed = write && !event && ports_.trace.on() ? to_string(request) : "";
+  const std::string deed = counts && ports_.trace.on() ? to_string(request) : "";
   Result<client::Reply> reply =
       client::carry_out(ports_.cluster.store(), std::move(request), ports_.cluster.now());
   if (!reply.ok()) clean_ = false;
   if (!deed.empty()) {
-    ports_.trace.say(ports_.cluster.now(), "scheduler",
+    ports_.trace.say(ports_.cluster.now(), name_,
                      fmt::format("{}{}", deed, reply.ok() ? "" : " refused: " + reply.error().message));
   }
-  if (write) ports_.cluster.tell(kRealScheduler, changed);
-  if (write && !event) {
-    if (std::optional<Error> error = trouble_after()) {
-      clean_ = false;
-      return *error;
-    }
+  if (write) ports_.cluster.tell({Hand::kScheduler, id_}, changed);
+  if (counts) trouble = trouble_after();
+  if (trouble) {
+    clean_ = false;
+    return *trouble;
   }
   return reply;
 }

@@ -2,6 +2,9 @@
 // network that delays and an API that fails, answers late, or does what it says it did not; the
 // faults are those that the operator's process meets (process.h). It can die at any write and
 // begins anew with nothing but what is stored. One thread.
+//
+// Where there are two they are elected as on a cluster, and either may be stopped in the middle of a
+// call, for longer than its lease lasts; the world goes on meanwhile.
 #pragma once
 
 #include <functional>
@@ -27,8 +30,10 @@ class SchedulerProcess final : public client::Client {
     Cluster& cluster;
     GangChecks& checks;
     Trace& trace;
+    // Lets the world go on until then, while this process waits.
+    std::function<void(Time)> let_world_go_on;
   };
-  SchedulerProcess(Ports ports, const Options& options, const Perturbation& perturbation);
+  SchedulerProcess(int id, Ports ports, const Options& options, const Perturbation& perturbation);
   SchedulerProcess(const SchedulerProcess&) = delete;
   SchedulerProcess& operator=(const SchedulerProcess&) = delete;
 
@@ -36,6 +41,10 @@ class SchedulerProcess final : public client::Client {
   // A listener of the cluster.
   void on_change(const Change& change);
   void settle();
+  // Ends for good.
+  void retire();
+  // Starts anew, without election: the other has retired.
+  void stay_alone();
 
   Result<client::Reply> send(kube::Request request) override;
 
@@ -52,6 +61,8 @@ class SchedulerProcess final : public client::Client {
   void carry();
   void deliver(int stream, int64_t& version);
   void die();
+  void maybe_wait();
+  std::optional<Error> trouble_of_lease();
   std::optional<Error> trouble_before(const kube::Request& request);
   std::optional<Error> trouble_after();
   Blow blow_now() const {
@@ -59,13 +70,17 @@ class SchedulerProcess final : public client::Client {
   }
 
   // Fixed.
+  const int id_;
   Ports ports_;
   const Options& options_;
   const Perturbation perturbation_;
+  const std::string name_;
   // State.
   Rng rng_;
+  bool elected_;  // there are two
   std::unique_ptr<control::Scheduler> scheduler_;
-  std::map<int, int64_t> seen_;  // by stream: everything up to this revision was told
+  std::map<int, int64_t> seen_;       // by stream: everything up to this revision was told
+  std::map<int, Time> frozen_until_;  // by stream
   std::optional<Time> pump_at_;
   bool inside_ = false;
   bool clean_ = true;  // no request has failed since the pass began

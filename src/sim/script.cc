@@ -25,6 +25,32 @@ int64_t script_number(std::string_view text) {
   return value;
 }
 
+constexpr Scenario kCrowded[] = {
+    // The room for the rest of a gang goes while the scheduler is away, in the middle of binding it.
+    {"gang-in-part", "yard 1 1\ntfjob train worker=2 gang cpu=1\n5 cordon node-1\n"},
+    {"t9k-gang-in-part", "yard 1 1 1\nt9k train ps=1 worker=2 gang cpu=1\n5 cordon node-2\n"},
+    {"volcano-gang-in-part", "yard 1 1\nvolcano train ps=1 worker=1 cpu=1\n5 cordon node-1\n"},
+    // One gang is made to leave for another, and the scheduler is struck between two evictions.
+    {"gang-makes-room",
+     "yard 1 1\ntfjob train worker=2 gang cpu=1\n"
+     "20 also tfjob urgent worker=2 gang cpu=1 priority=high\n60 exit urgent-worker-0 0\n"},
+    // ... and for whom it was is gone when the scheduler is back, while one that was made to leave hangs.
+    {"gang-makes-room-for-nobody",
+     "yard 1 1\ntfjob train worker=2 gang cpu=1\n15 hang train-worker-0\n"
+     "20 also tfjob rush worker=2 gang cpu=1 priority=high\n25 not tfjob rush worker=2\n60 delete\n"},
+    // ... or the scheduler is struck when it has said that a pod will go, and the pod stays and later
+    // fails.
+    {"gang-is-told-to-go-and-stays",
+     "yard 1 1\ntfjob train worker=2 gang cpu=1 restart=ExitCode backoff=3\n"
+     "20 also tfjob rush worker=2 gang cpu=1 priority=high\n25 not tfjob rush worker=2\n"
+     "60 exit train-worker-0 137\n90 delete\n"},
+};
+
+std::vector<Scenario> and_crowded(std::vector<Scenario> all) {
+  all.insert(all.end(), std::begin(kCrowded), std::end(kCrowded));
+  return all;
+}
+
 }  // namespace
 
 Script parse_script(std::string_view text) {
@@ -53,7 +79,7 @@ Script parse_script(std::string_view text) {
 }
 
 const std::vector<Scenario>& scenarios() {
-  static const std::vector<Scenario> all{
+  static const std::vector<Scenario> all = and_crowded({
       {"create", "tfjob train ps=1 worker=2\n"},
       {"complete", "tfjob train chief=1 worker=2 clean=All\n20 exit worker-1 0\n40 exit chief-0 0\n"},
       {"fail", "tfjob train worker=2 restart=Never clean=Running\n20 exit worker-1 1\n"},
@@ -107,19 +133,7 @@ const std::vector<Scenario>& scenarios() {
       {"volcano-keys",
        "volcano train worker=2 keys policies=PodFailed:RestartJob backoff=3\n20 exit worker-0 1\n"},
       {"volcano-terminate", "volcano train worker=2 ttl=20\n20 command TerminateJob\n"},
-      // The room for the rest of a gang goes while the scheduler is away, in the middle of binding it.
-      {"gang-in-part", "yard 1 1\ntfjob train worker=2 gang cpu=1\n5 cordon node-1\n"},
-      {"t9k-gang-in-part", "yard 1 1 1\nt9k train ps=1 worker=2 gang cpu=1\n5 cordon node-2\n"},
-      {"volcano-gang-in-part", "yard 1 1\nvolcano train ps=1 worker=1 cpu=1\n5 cordon node-1\n"},
-      // One gang is made to leave for another, and the scheduler is struck between two evictions.
-      {"gang-makes-room",
-       "yard 1 1\ntfjob train worker=2 gang cpu=1\n"
-       "20 also tfjob urgent worker=2 gang cpu=1 priority=high\n60 exit urgent-worker-0 0\n"},
-      // ... and for whom it was is gone when the scheduler is back, while one that was made to leave hangs.
-      {"gang-makes-room-for-nobody",
-       "yard 1 1\ntfjob train worker=2 gang cpu=1\n15 hang train-worker-0\n"
-       "20 also tfjob rush worker=2 gang cpu=1 priority=high\n25 not tfjob rush worker=2\n60 delete\n"},
-  };
+  });
   return all;
 }
 

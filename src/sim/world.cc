@@ -26,6 +26,8 @@ constexpr Duration kSilenceRivals{30'000};
 // In peace a crowded world stays crowded for so long; then there is room for all.
 constexpr Duration kCrowdedFor{600'000};
 constexpr Duration kLookEvery{20'000};
+// Two schedulers renew a lease for ever, too: after so long in peace one of them is taken away.
+constexpr Duration kTwoSchedulersFor{60'000};
 
 std::vector<kube::Resource> around_for(const std::set<Kind>& kinds) {
   std::vector<kube::Resource> around;
@@ -68,8 +70,15 @@ World::Crowd::Crowd(World& world)
       yard({world.cluster_, world.trace_,
             [&world](const std::string& node) { world.kubelet_.empty_node(node); }},
            world.input_.options,
-           world.input_.script != nullptr ? world.input_.script->yard : std::vector<int>{}),
-      scheduler({world.cluster_, checks, world.trace_}, world.input_.options, world.input_.perturbation) {
+           world.input_.script != nullptr ? world.input_.script->yard : std::vector<int>{}) {
+  const Options& options = world.input_.options;
+  const int count = options.faults.has(Fault::kRivalScheduler) ? 2 : 1;
+  for (int id = 0; id < count; ++id) {
+    SchedulerProcess::Ports ports{world.cluster_, checks, world.trace_,
+                                  [&world](Time until) { world.run_until(until); }};
+    schedulers.push_back(
+        std::make_unique<SchedulerProcess>(id, std::move(ports), options, world.input_.perturbation));
+  }
   world.kubelet_.tell_nodes({[this](const std::string& node) { yard.node_lost(node); },
                              [this](const std::string& node) { yard.node_back(node); }});
 }
@@ -102,7 +111,7 @@ void World::on_change(const Change& change) {
   if (scheduler_) scheduler_->on_change(change);
   if (crowd_) {
     crowd_->checks.on_change(change);
-    crowd_->scheduler.on_change(change);
+    for (const auto& scheduler : crowd_->schedulers) scheduler->on_change(change);
   }
   for (const auto& process : processes_) process->on_change(change);
   plan_collection(change);
@@ -220,7 +229,7 @@ void World::run() {
   for (const auto& process : processes_) process->boot();
   if (crowd_) {
     crowd_->yard.start();
-    crowd_->scheduler.boot();
+    for (const auto& scheduler : crowd_->schedulers) scheduler->boot();
   }
   if (input_.script != nullptr) {
     users_.create(input_.script->job);
@@ -249,10 +258,20 @@ void World::settle() {
   users_.settle();
   quota_.settle();
   kubelet_.settle();
-  if (!crowd_) return;
+  if (crowd_) settle_crowd();
+}
+
+void World::settle_crowd() {
   crowd_->checks.settle(agenda_.now());
   crowd_->yard.settle();
-  crowd_->scheduler.settle();
+  for (const auto& scheduler : crowd_->schedulers) scheduler->settle();
+  if (crowd_->schedulers.size() > 1) {
+    agenda_.in(kTwoSchedulersFor, [this] {
+      crowd_->checks.one_is_left();
+      crowd_->schedulers.back()->retire();
+      crowd_->schedulers.front()->stay_alone();
+    });
+  }
   watch_gangs(agenda_.now() + kCrowdedFor);
 }
 
@@ -289,6 +308,35 @@ int World::operator_writes() const {
   int writes = 0;
   for (const auto& process : processes_) writes += process->writes();
   return writes;
+}
+
+int World::scheduler_writes() const {
+  int writes = 0;
+  if (crowd_) {
+    for (const auto& scheduler : crowd_->schedulers) writes += scheduler->writes();
+  }
+  return writes;
+}
+
+int64_t World::pods_evicted() const {
+  int64_t evicted = 0;
+  if (crowd_) {
+    for (const auto& scheduler : crowd_->schedulers) evicted += scheduler->evicted();
+  }
+  return evicted;
+}
+
+int World::scheduler_deaths() const {
+  int deaths = 0;
+  if (crowd_) {
+    for (const auto& scheduler : crowd_->schedulers) deaths += scheduler->deaths();
+  }
+  return deaths;
+}
+
+int64_t World::lease_transitions() const {
+  const store::Object lease = cluster_.find(kube::kLeases, "trainyard-scheduler");
+  return lease == nullptr ? 0 : kube::int_at(*lease, {"spec", "leaseTransitions"}).value_or(0);
 }
 
 namespace {

@@ -47,9 +47,11 @@ class World {
   const std::vector<Violation>& violations() const { return checkers_.violations(); }
   int64_t revision() const { return cluster_.store().revision(); }
   int operator_writes() const;
-  int scheduler_writes() const { return crowd_ ? crowd_->scheduler.writes() : 0; }
-  int64_t pods_evicted() const { return crowd_ ? crowd_->scheduler.evicted() : 0; }
-  int scheduler_deaths() const { return crowd_ ? crowd_->scheduler.deaths() : 0; }
+  int scheduler_writes() const;
+  int64_t pods_evicted() const;
+  int scheduler_deaths() const;
+  // How often one scheduler took over from another.
+  int64_t lease_transitions() const;
   std::vector<std::string> take_trace() { return trace_.take(); }
   // What is there at the end, without uids, versions and times: for comparing two runs.
   std::string final_state() const;
@@ -60,10 +62,11 @@ class World {
     Crowd(World& world);
     GangChecks checks;
     Yard yard;
-    SchedulerProcess scheduler;
+    std::vector<std::unique_ptr<SchedulerProcess>> schedulers;
   };
 
   void wire();
+  void settle_crowd();
   void watch_gangs(Time until);
   void play(const ScriptLine& line);
   void run_until(Time end);

@@ -327,6 +327,10 @@ void Yard::tell(const std::string& pod, const std::vector<std::string>& words) {
     EXPECT_TRUE(removed.ok()) << removed.error().message;
     return;
   }
+  // A scheduler deletes what it preempts; that is why it ends.
+  if (word == "Preempted") {
+    EXPECT_TRUE(store.remove(kube::kPods, kNs, pod, options, now).ok());
+  }
   if (word != "gone") write_status(pod, status_after(body, words, now));
   if (word != "gone" && word != "dies") return;
   options.grace_seconds = 0;
