@@ -29,7 +29,7 @@ namespace trainyard::sim {
 namespace {
 
 constexpr size_t kGrain = 16;
-constexpr size_t kBlockMax = 1024;  // what is larger is rare
+constexpr size_t kBlockMax = 4096;  // what is larger is rare
 constexpr size_t kClasses = kBlockMax / kGrain + 1;
 // Blocks of one class lie in chunks that begin, at a multiple of their size, with the class.
 constexpr size_t kChunk = size_t{1} << 16;
@@ -43,6 +43,7 @@ struct Block {
 
 struct Lists {
   int scopes;
+  size_t served;  // sizes up to this one come from here: 0 outside of a scope
   Block* free[kClasses];
   char* fresh[kClasses];  // of the chunk last begun: where its unused part begins
   char* end[kClasses];
@@ -100,15 +101,18 @@ void* from_malloc(size_t size) {
 HeapScope::HeapScope() {
   std::call_once(space_asked, ask_for_space);
   ++lists.scopes;
+  lists.served = kBlockMax;
 }
 
-HeapScope::~HeapScope() { --lists.scopes; }
+HeapScope::~HeapScope() {
+  if (--lists.scopes == 0) lists.served = 0;
+}
 
 bool is_heap_block(const void* at) { return is_in_space(at); }
 
 void* heap_allocate(size_t size) {
-  if (lists.scopes == 0 || size > kBlockMax) return from_malloc(size);
-  const size_t which = size == 0 ? 1 : (size + kGrain - 1) / kGrain;
+  if (size - 1 >= lists.served) return from_malloc(size);  // of nothing too: it is rare
+  const size_t which = (size + kGrain - 1) / kGrain;
   if (Block* block = lists.free[which]) {
     __builtin_prefetch(block->next, 1);  // the next to be handed out: most of them have left the cache
     lists.free[which] = block->next;
