@@ -82,6 +82,10 @@ bool keeps_annotation(std::string_view key) {
 
 Pod decode_pod(const json::object& object) { return PodReader<DocumentNode>::read(DocumentRoot(object)); }
 
+Pod decode_pod_with(const json::object& object, std::string_view annotation) {
+  return PodReader<DocumentNode>::read(DocumentRoot(object), annotation);
+}
+
 bool is_disrupted(const Pod& pod) {
   if (pod.disruption_target.is_true()) return true;
   if (pod.phase != PodPhase::kFailed) return false;
