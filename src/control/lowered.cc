@@ -40,6 +40,7 @@ dialect::LowerResult Lowered::of(const JobKey& key, const client::Object& job,
     std::lock_guard lock(mutex_);
     auto found = entries_.find(key);
     if (found != entries_.end() && (found->second.job == job || is_same_manifest(*found->second.job, *job))) {
+      if (found->second.job != job) found->second.state.reset();
       found->second.job = job;
       return found->second.spec;
     }
@@ -48,9 +49,19 @@ dialect::LowerResult Lowered::of(const JobKey& key, const client::Object& job,
   if (const auto* spec = std::get_if<model::JobSpec>(&result)) {
     std::lock_guard lock(mutex_);
     if (entries_.size() >= kLoweredMax && !entries_.contains(key)) entries_.clear();
-    entries_.insert_or_assign(key, Entry{job, *spec});
+    entries_.insert_or_assign(key, Entry{job, *spec, std::nullopt});
   }
   return result;
+}
+
+model::JobState Lowered::recall(const JobKey& key, const client::Object& job, const model::JobSpec& spec,
+                                const dialect::Dialect& dialect) {
+  std::lock_guard lock(mutex_);
+  auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.job != job) return dialect.recall(spec, *job);
+  std::optional<model::JobState>& state = found->second.state;
+  if (!state) state = dialect.recall(spec, *job);
+  return *state;
 }
 
 client::Object Lowered::known(const JobKey& key, int64_t version) const {

@@ -9,8 +9,10 @@ namespace trainyard::control {
 namespace {
 
 Recorder::Words words_of(std::string_view uid, std::string_view component, const dialect::EventText& text) {
-  std::string all = fmt::format("{}|{}|{}|{}|{}", uid, component, text.warning ? "Warning" : "Normal",
-                                text.reason, text.message);
+  std::string all;
+  all.reserve(uid.size() + component.size() + text.reason.size() + text.message.size() + 16);
+  all.append(uid).append("|").append(component).append(text.warning ? "|Warning|" : "|Normal|");
+  all.append(text.reason).append("|").append(text.message);
   uint64_t first = fnv1a(all);
   return {first, fnv1a(all, ~first)};
 }
@@ -54,8 +56,9 @@ Recorder::Telling Recorder::prepare(const json::object& about, std::string_view 
   event.component = component;
   event.first = now;
   event.last = now;
-  return {kube::unheeded(kube::kEvents, ns, kube::Create{kube::event(event)}), words, event.name, false,
-          turn};
+  std::string name = event.name;
+  return {kube::unheeded(kube::kEvents, ns, kube::Create{kube::event(std::move(event))}), words,
+          std::move(name), false, turn};
 }
 
 bool Recorder::answer(const Telling& telling, const Result<client::Reply>& reply) {
