@@ -1,5 +1,7 @@
 #include "control/lowered.h"
 
+#include "kube/access.h"
+#include "kube/member.h"
 #include "kube/meta.h"
 #include "kube/same.h"
 
@@ -14,7 +16,7 @@ bool agree(const json::object& a, const json::object& b, std::initializer_list<j
   auto covers = [&](const json::object& one, const json::object& other, bool compares) {
     return std::all_of(one.begin(), one.end(), [&](const json::key_value_pair& member) {
       if (!counts(member.key())) return true;
-      const json::value* found = other.if_contains(member.key());
+      const json::value* found = kube::member_of(other, kube::view(member.key()));
       return found != nullptr && (!compares || same_member(member.key(), member.value(), *found));
     });
   };

@@ -29,8 +29,14 @@ std::vector<std::string_view> owners_of(const json::object& object) {
 bool has_same_owners(const json::object& a, const json::object& b) {
   const json::array* of_a = kube::array_at(a, {"metadata", "ownerReferences"});
   const json::array* of_b = kube::array_at(b, {"metadata", "ownerReferences"});
-  if (of_a == nullptr && of_b == nullptr) return true;
-  return owners_of(a) == owners_of(b);
+  if (of_a == nullptr || of_b == nullptr) return of_a == of_b || owners_of(a) == owners_of(b);
+  auto uid_in = [](const json::value& entry) {
+    const json::object* owner = entry.if_object();
+    return owner == nullptr ? std::string_view() : text_at(*owner, {"uid"});
+  };
+  auto is_same = [&](const json::value& x, const json::value& y) { return uid_in(x) == uid_in(y); };
+  return std::equal(of_a->begin(), of_a->end(), of_b->begin(), of_b->end(), is_same) ||
+         owners_of(a) == owners_of(b);
 }
 
 bool blocks_owner(const json::object& object, std::string_view owner_uid) {

@@ -44,7 +44,7 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
   json::object& metadata = body["metadata"].get_object();
   for (std::string_view field : {"uid", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds",
                                  "managedFields", "resourceVersion", "namespace"}) {
-    metadata.erase(jview(field));
+    if (kube::member_of(metadata, field) != nullptr) metadata.erase(jview(field));
   }
   metadata.reserve(metadata.size() + kServersMembers);
   set_member(metadata, "name", jview(name));
@@ -157,7 +157,7 @@ bool differs_beyond_status(const json::object& before, const json::object& after
   auto covers = [&](const json::object& a, const json::object& b, bool compares) {
     return std::all_of(a.begin(), a.end(), [&](const json::key_value_pair& member) {
       if (!counts(member.key())) return true;
-      const json::value* other = b.if_contains(member.key());
+      const json::value* other = kube::member_of(b, kube::view(member.key()));
       return other != nullptr && (!compares || kube::same(*other, member.value()));
     });
   };
@@ -165,11 +165,12 @@ bool differs_beyond_status(const json::object& before, const json::object& after
 }
 
 bool is_ready_to_go(const json::object& object) {
+  if (!kube::is_deleting(object)) return false;
   // What a namespace's spec.finalizers name is its content.
   const json::array* content = kube::array_at(object, {"spec", "finalizers"});
   bool is_full_namespace =
       content != nullptr && !content->empty() && kube::text_at(object, {"kind"}) == "Namespace";
-  return kube::is_deleting(object) && !has_finalizers(object) && !is_full_namespace &&
+  return !has_finalizers(object) && !is_full_namespace &&
          kube::int_at(object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0) == 0;
 }
 

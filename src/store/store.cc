@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "kube/access.h"
+#include "kube/member.h"
 #include "kube/patch.h"
 #include "store/errors.h"
 #include "store/managers.h"
@@ -31,7 +32,7 @@ std::pair<std::string_view, std::string_view> object_key(const kube::Resource& r
 // What every body must have, for whichever write.
 std::optional<Error> check_body(const kube::Resource& resource, std::string_view ns,
                                 const json::object& body) {
-  const json::value* metadata = body.if_contains("metadata");
+  const json::value* metadata = kube::member_of(body, "metadata");
   if (metadata == nullptr || !metadata->is_object()) {
     return invalid_object(resource, "", {required("metadata")});
   }
