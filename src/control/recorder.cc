@@ -17,12 +17,22 @@ Recorder::Words words_of(std::string_view uid, std::string_view component, const
   return {first, fnv1a(all, ~first)};
 }
 
+void add_hex(std::string& text, uint64_t number, int digits) {
+  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4)
+    text += "0123456789abcdef"[number >> shift & 0xF];
+}
+
 // Names in the order of what they tell, as a list is sorted by name: the time, the turn
 // within it, and a little of the words, which tells apart what two recorders say at once.
 std::string event_name(std::string_view object, const Recorder::Words& words, uint64_t turn, Time now) {
   constexpr size_t kObjectNameMax = 230;
-  return fmt::format("{}.{:011x}{:03x}{:02x}", object.substr(0, kObjectNameMax),
-                     static_cast<uint64_t>(now.ms), turn % 0x1000, words.first % 0x100);
+  constexpr int kTimeDigits = 11;  // until the year 2527
+  std::string name(object.substr(0, kObjectNameMax));
+  name += '.';
+  add_hex(name, static_cast<uint64_t>(now.ms), kTimeDigits);
+  add_hex(name, turn, 3);
+  add_hex(name, words.first, 2);
+  return name;
 }
 
 }  // namespace
