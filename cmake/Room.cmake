@@ -71,6 +71,10 @@ target_precompile_headers(trainyard_asio PRIVATE ${PROJECT_SOURCE_DIR}/cmake/asi
 add_library(trainyard_json OBJECT ${PROJECT_SOURCE_DIR}/cmake/json.cc)
 target_link_libraries(trainyard_json PRIVATE trainyard_flags Boost::json)
 target_compile_definitions(trainyard_json PRIVATE NDEBUG)  # as in the library: it checks each of its own steps otherwise
+if(NOT TRAINYARD_SANITIZE)
+  # One file, in which worlds spend a third of their instructions: with -O3 they take 0.8% fewer.
+  target_compile_options(trainyard_json PRIVATE $<$<CONFIG:Release>:-O3>)
+endif()
 
 # With TRAINYARD_UNITY, `batch` files of the target are compiled as one. So names in
 # anonymous namespaces are unique within a room, and in its tests.

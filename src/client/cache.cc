@@ -48,6 +48,16 @@ Packed Cache::pack(const Object& object) {
   return {object, form_, beside < kAlikeMin ? nullptr : &patterns_};
 }
 
+void Cache::came(Place at) {
+  if (form_ == Form::kDocument) return;
+  std::erase(unpacked_, at);
+  unpacked_.push_back(at);
+  if (unpacked_.size() <= kUnpackedMax) return;
+  Packed& earliest = unpacked_.front()->second;
+  earliest = pack(earliest.object());
+  unpacked_.erase(unpacked_.begin());
+}
+
 std::optional<Changed> Cache::put(const Object& object, Time now) {
   int64_t version = kube::version_of(*object);
   bool is_new = version > revision_;
@@ -58,8 +68,9 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   // One that we do not have and that is not new was deleted since.
   if (is_known ? found->second.version() >= version : !is_new) return std::nullopt;
   if (!is_known) {
-    found = objects_.emplace_hint(found, std::move(key), pack(object));
-    set_owner(found->first, "", kube::controller_uid_of(*object));
+    found = objects_.emplace_hint(found, std::move(key), Packed(object, Form::kDocument));
+    came(found);
+    set_owner(found, "", kube::controller_uid_of(*object));
     return Changed{nullptr, object};
   }
   Object before = found->second.object();
@@ -71,8 +82,9 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   bool changed_hands = !is_another && old_owner != owner;
   if (is_another || changed_hands) bury(before, now);
   if (changed_hands) miss(before);
-  found->second = pack(object);
-  set_owner(found->first, old_owner, owner);
+  found->second = Packed(object, Form::kDocument);
+  came(found);
+  set_owner(found, old_owner, owner);
   return Changed{std::move(before), object};
 }
 
@@ -85,7 +97,8 @@ std::optional<Changed> Cache::drop(const Object& last, Time now) {
   bury(last, now);
   miss(last);
   if (found != objects_.end()) {
-    set_owner(found->first, kube::controller_uid_of(*found->second.object()), "");
+    set_owner(found, kube::controller_uid_of(*found->second.object()), "");
+    std::erase(unpacked_, found);
     objects_.erase(found);
   }
   return Changed{last, nullptr};
@@ -101,6 +114,7 @@ void Cache::swap_in(int64_t revision, Time now, const Tell& tell) {
   synced_ = true;
   ++lists_;
   std::map<ObjectKey, Packed> old = std::exchange(objects_, std::move(fresh));
+  unpacked_.clear();
   by_owner_.clear();
   for (const auto& [key, packed] : old) {
     if (objects_.contains(key)) continue;
@@ -109,9 +123,10 @@ void Cache::swap_in(int64_t revision, Time now, const Tell& tell) {
     miss(last);
     tell({std::move(last), nullptr});
   }
-  for (const auto& [key, packed] : objects_) {
+  for (auto at = objects_.begin(); at != objects_.end(); ++at) {
+    const auto& [key, packed] = *at;
     Object object = packed.object();
-    set_owner(key, "", kube::controller_uid_of(*object));
+    set_owner(at, "", kube::controller_uid_of(*object));
     auto before = old.find(key);
     Object last = before == old.end() ? nullptr : before->second.object();
     if (last != nullptr && kube::uid_of(*last) != kube::uid_of(*object)) bury(last, now);
@@ -120,16 +135,16 @@ void Cache::swap_in(int64_t revision, Time now, const Tell& tell) {
   }
 }
 
-void Cache::set_owner(const ObjectKey& key, std::string_view before, std::string_view after) {
+void Cache::set_owner(Place at, std::string_view before, std::string_view after) {
   if (before == after) return;
-  auto is_less = [](const ObjectKey* a, const ObjectKey* b) { return *a < *b; };
+  auto is_less = [](Place a, Place b) { return a->first < b->first; };
   if (auto found = by_owner_.find(before); found != by_owner_.end()) {
-    std::erase(found->second, &key);
+    std::erase(found->second, at);
     if (found->second.empty()) by_owner_.erase(found);
   }
   if (after.empty()) return;
-  std::vector<const ObjectKey*>& keys = by_owner_[std::string(after)];
-  keys.insert(std::upper_bound(keys.begin(), keys.end(), &key, is_less), &key);
+  std::vector<Place>& places = by_owner_[std::string(after)];
+  places.insert(std::upper_bound(places.begin(), places.end(), at, is_less), at);
 }
 
 void Cache::bury(const Object& last, Time now) {
@@ -195,10 +210,10 @@ std::vector<Object> Cache::owned_by(std::string_view uid) const {
 
 std::vector<std::pair<const ObjectKey*, const Packed*>> Cache::packed_of(std::string_view uid) const {
   std::vector<std::pair<const ObjectKey*, const Packed*>> owned;
-  auto keys = by_owner_.find(uid);
-  if (keys == by_owner_.end()) return owned;
-  owned.reserve(keys->second.size());
-  for (const ObjectKey* key : keys->second) owned.emplace_back(key, &objects_.at(*key));
+  auto places = by_owner_.find(uid);
+  if (places == by_owner_.end()) return owned;
+  owned.reserve(places->second.size());
+  for (Place at : places->second) owned.emplace_back(&at->first, &at->second);
   return owned;
 }
 

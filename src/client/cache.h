@@ -8,6 +8,9 @@
 // comes twice). It counts on what a watch promises: events in the order of versions, none
 // left out.
 //
+// At rest: a cache of texts holds the objects that came last as the documents they are, because whoever is
+// told of a change reads them next; each is packed when enough others have come after it.
+//
 // Vanished objects: one that left the stream without having been seen going (its labels or
 // its owner were taken off, or it was deleted by force) is remembered until settle(), so
 // that somebody looks before it is taken for deleted.
@@ -17,6 +20,7 @@
 // does not replace the tombstone of the old one.
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <map>
 #include <optional>
@@ -36,7 +40,12 @@ namespace trainyard::client {
 struct ObjectKey {
   std::string ns;
   std::string name;
-  auto operator<=>(const ObjectKey&) const = default;
+  bool operator==(const ObjectKey&) const = default;
+  // By namespace and name, as a default would have it, in half the steps.
+  std::strong_ordering operator<=>(const ObjectKey& other) const {
+    const int by_ns = ns.compare(other.ns);
+    return (by_ns != 0 ? by_ns : name.compare(other.name)) <=> 0;
+  }
 };
 
 // An object that is new, different or gone: what depends on it is worth another look.
@@ -53,6 +62,8 @@ struct Tombstone {
 
 // Among fewer objects than this each lies for itself: patterns of them would take more than they save.
 inline constexpr size_t kAlikeMin = 32;
+// So many of those that came last are not packed yet.
+inline constexpr size_t kUnpackedMax = 8;
 inline constexpr size_t kTombstonesMax = 100'000;
 
 class Cache {
@@ -103,18 +114,23 @@ class Cache {
   bool has_remains() const { return tombstone_count_ > 0 || !vanished_.empty(); }
 
  private:
+  using Place = std::map<ObjectKey, Packed>::iterator;
+
   Packed pack(const Object& object);
+  // What lies here came just now, and is not packed before others have come.
+  void came(Place at);
   std::optional<Changed> put(const Object& object, Time now);
   std::optional<Changed> drop(const Object& last, Time now);
   void swap_in(int64_t revision, Time now, const Tell& tell);
-  void set_owner(const ObjectKey& key, std::string_view before, std::string_view after);
+  void set_owner(Place at, std::string_view before, std::string_view after);
   void bury(const Object& last, Time now);
   void miss(const Object& last);
 
   Form form_ = Form::kDocument;
   Patterns patterns_;
   std::map<ObjectKey, Packed> objects_;
-  std::map<std::string, std::vector<const ObjectKey*>, std::less<>> by_owner_;  // keys of objects_, in order
+  std::vector<Place> unpacked_;                                      // in objects_, the earliest first
+  std::map<std::string, std::vector<Place>, std::less<>> by_owner_;  // places in objects_, in order
   std::map<std::string, std::map<std::string, Tombstone>, std::less<>> tombstones_;  // owner uid, pod uid
   size_t tombstone_count_ = 0;
   std::map<std::string, std::map<ObjectKey, Object>, std::less<>> vanished_;  // by owner's uid

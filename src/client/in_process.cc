@@ -48,7 +48,7 @@ WatchEvent to_watch_event(const store::WatchEvent& event) {
   return {};
 }
 
-Result<Reply> carry_out(store::Store& store, kube::Request request, Time now) {
+Result<Reply> carry_out(store::Store& store, kube::Request&& request, Time now) {
   const kube::Resource& resource = request.resource;
   const std::string& ns = request.ns;
   return std::visit(

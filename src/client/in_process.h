@@ -26,7 +26,7 @@ class InProcess final : public Client {
 };
 
 // A request carried out on a store at the given time.
-Result<Reply> carry_out(store::Store& store, kube::Request request, Time now);
+Result<Reply> carry_out(store::Store& store, kube::Request&& request, Time now);
 
 // The store's log entry as a watch tells it.
 WatchEvent to_watch_event(const store::WatchEvent& event);

@@ -11,7 +11,10 @@ namespace {
 // A MicroTime, as the Lease wants it.
 std::string micro_time(Time time) {
   std::string text = format_rfc3339(time);
-  return fmt::format("{}.{:03}000Z", std::string_view(text).substr(0, text.size() - 1), time.ms % 1000);
+  std::string fraction = std::to_string(1000 + time.ms % 1000);
+  text.back() = '.';
+  text.append(fraction, 1).append("000Z");
+  return text;
 }
 
 }  // namespace
@@ -22,10 +25,6 @@ Lease::Lease(std::string ns, std::string name, std::string identity)
 }
 
 bool Lease::leads(Time now) const { return renewed_at_ && leads_since(*renewed_at_, now); }
-
-bool Lease::is_ours() const {
-  return seen_ != nullptr && kube::text_at(*seen_, {"spec", "holderIdentity"}) == identity_;
-}
 
 // Free, or not renewed for as long as its holder promised, by our own clock.
 bool Lease::may_be_taken(Time now) const {
@@ -99,6 +98,7 @@ void Lease::answer(const Result<client::Reply>& reply, Time sent, Time now) {
 void Lease::learn(const client::Object& lease, Time now) {
   bool changed = seen_ == nullptr || kube::version_of(*seen_) != kube::version_of(*lease) || now < seen_at_;
   seen_ = lease;
+  ours_ = kube::text_at(*seen_, {"spec", "holderIdentity"}) == identity_;
   certain_ = true;
   unchanged_reads_ = changed ? 0 : unchanged_reads_ + 1;
   if (changed) seen_at_ = now;

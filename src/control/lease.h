@@ -45,7 +45,7 @@ class Lease {
 
  private:
   enum class Asked { kNothing, kRead, kWrite };
-  bool is_ours() const;
+  bool is_ours() const { return ours_; }
   bool may_be_taken(Time now) const;
   json::object claimed(Time now) const;
   void learn(const client::Object& lease, Time now);
@@ -58,6 +58,7 @@ class Lease {
   Asked asked_ = Asked::kNothing;
   Time next_;
   client::Object seen_;  // as last read or written; null: never
+  bool ours_ = false;    // seen_ names us
   Time seen_at_;         // when it was first seen like this
   int unchanged_reads_ = 0;
   bool certain_ = false;  // seen_ is what the server has, as far as we know

@@ -15,7 +15,7 @@ void turn(Lease& lease, store::Store& store, Time now) {
   for (int i = 0; i < 10; ++i) {
     std::optional<kube::Request> request = lease.ask(now);
     if (!request) return;
-    lease.answer(client::carry_out(store, *request, now), now, now);
+    lease.answer(client::carry_out(store, std::move(*request), now), now, now);
   }
   FAIL() << "it never stops asking";
 }
@@ -144,7 +144,7 @@ TEST(LeaseTest, ReleaseHandsOverAtOnce) {
   std::optional<kube::Request> release = a.release(kStart);
   ASSERT_TRUE(release.has_value());
   EXPECT_FALSE(a.leads(kStart));
-  ASSERT_TRUE(client::carry_out(store, *release, kStart).ok());
+  ASSERT_TRUE(client::carry_out(store, std::move(*release), kStart).ok());
   turn(b, store, kStart + kRenewEvery);
   EXPECT_TRUE(b.leads(kStart + kRenewEvery));
   EXPECT_FALSE(b.release(kStart + seconds(60)).has_value());

@@ -1,5 +1,7 @@
 #include "control/lowered.h"
 
+#include "kube/access.h"
+#include "kube/member.h"
 #include "kube/meta.h"
 #include "kube/same.h"
 
@@ -14,7 +16,7 @@ bool agree(const json::object& a, const json::object& b, std::initializer_list<j
   auto covers = [&](const json::object& one, const json::object& other, bool compares) {
     return std::all_of(one.begin(), one.end(), [&](const json::key_value_pair& member) {
       if (!counts(member.key())) return true;
-      const json::value* found = other.if_contains(member.key());
+      const json::value* found = kube::member_of(other, kube::view(member.key()));
       return found != nullptr && (!compares || same_member(member.key(), member.value(), *found));
     });
   };
@@ -40,6 +42,7 @@ dialect::LowerResult Lowered::of(const JobKey& key, const client::Object& job,
     std::lock_guard lock(mutex_);
     auto found = entries_.find(key);
     if (found != entries_.end() && (found->second.job == job || is_same_manifest(*found->second.job, *job))) {
+      if (found->second.job != job) found->second.state.reset();
       found->second.job = job;
       return found->second.spec;
     }
@@ -48,9 +51,19 @@ dialect::LowerResult Lowered::of(const JobKey& key, const client::Object& job,
   if (const auto* spec = std::get_if<model::JobSpec>(&result)) {
     std::lock_guard lock(mutex_);
     if (entries_.size() >= kLoweredMax && !entries_.contains(key)) entries_.clear();
-    entries_.insert_or_assign(key, Entry{job, *spec});
+    entries_.insert_or_assign(key, Entry{job, *spec, std::nullopt});
   }
   return result;
+}
+
+model::JobState Lowered::recall(const JobKey& key, const client::Object& job, const model::JobSpec& spec,
+                                const dialect::Dialect& dialect) {
+  std::lock_guard lock(mutex_);
+  auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.job != job) return dialect.recall(spec, *job);
+  std::optional<model::JobState>& state = found->second.state;
+  if (!state) state = dialect.recall(spec, *job);
+  return *state;
 }
 
 client::Object Lowered::known(const JobKey& key, int64_t version) const {

@@ -1,11 +1,12 @@
-// Lowered: what the manifests of jobs were lowered to, so that a pass over a job whose
-// manifest did not change does not read it again. A cache and nothing else: with it or
-// without it every answer is the same, because lowering is a pure function of what is
+// Lowered: what the manifests of jobs were lowered to, and what was recalled from their statuses, so that
+// a pass over a job that did not change does not read it again. A cache and nothing else: with it or
+// without it every answer is the same, because lowering and recalling are pure functions of what is
 // compared here. Resource; calls of any number of threads.
 #pragma once
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "client/client.h"
 #include "control/key.h"
@@ -22,6 +23,9 @@ class Lowered {
   // What `dialect` makes of the job. `settings` are the same in every call.
   dialect::LowerResult of(const JobKey& key, const client::Object& job, const dialect::Dialect& dialect,
                           const dialect::Settings& settings);
+  // What `dialect` recalls of it. REQUIRES: of() made this spec of this job.
+  model::JobState recall(const JobKey& key, const client::Object& job, const model::JobSpec& spec,
+                         const dialect::Dialect& dialect);
   // The job as it was last given to of(), when this is its version still; null when it is not known.
   client::Object known(const JobKey& key, int64_t version) const;
   void forget(const JobKey& key);
@@ -31,6 +35,7 @@ class Lowered {
   struct Entry {
     client::Object job;
     model::JobSpec spec;
+    std::optional<model::JobState> state;  // recalled from `job`, once somebody has asked
   };
 
   mutable std::mutex mutex_;

@@ -112,6 +112,7 @@ std::vector<StreamRequest> Operator::requests(Time now) {
   for (size_t i = 0; i < watchers_.size(); ++i) {
     if (!watchers_[i].wants(now)) continue;
     if (std::optional<kube::Request> request = watchers_[i].ask(now)) {
+      if (wanted.empty()) wanted.reserve(watchers_.size() - i);
       wanted.push_back({static_cast<int>(i), std::move(*request)});
     }
   }
@@ -347,7 +348,8 @@ std::optional<Turn> Operator::run_key(Time now) {
     flight.queued = std::max(Duration{0}, now - since->second);
     due_since_.erase(since);
   }
-  flight.errand = std::make_unique<Errand>(reconciler_->begin(*key, now));
+  // What it answers is made where it stays: it is large.
+  flight.errand.reset(new Errand(reconciler_->begin(*key, now)));
   std::optional<Pass> pass = fly(std::move(flight));
   turn.begun = !pass.has_value();
   if (pass) turn.pass = std::move(*pass);

@@ -53,7 +53,7 @@ Errand Reconciler::begin(const JobKey& key, Time now) {
     errand.what = Errand::LookFor{std::move(vanished)};
     return errand;
   }
-  errand.what = begin_work(key, *errand.job, std::get<model::JobSpec>(std::move(lowered)), now);
+  begin_work(errand, std::get<model::JobSpec>(std::move(lowered)));
   return errand;
 }
 
@@ -70,18 +70,18 @@ Errand::Refuse Reconciler::begin_refusal(const JobKey& key, const json::object& 
   return refusal;
 }
 
-Errand::Work Reconciler::begin_work(const JobKey& key, const json::object& job, model::JobSpec spec,
-                                    Time now) {
+void Reconciler::begin_work(Errand& errand, model::JobSpec&& spec) {
+  const JobKey& key = errand.key;
   const dialect::Dialect& dialect = dialects_[key.dialect];
-  Errand::Work work;
-  model::JobState written = dialect.recall(spec, job);
+  const json::object& job = *errand.job;
+  auto& work = errand.what.emplace<Errand::Work>();
+  model::JobState written = lowered_.recall(key, errand.job, spec, dialect);
   model::JobState state = written;
   put_off_.remind(key, kube::uid_of(job), state);
   work.seen = observe(view_, key, dialect, job, std::move(spec), std::move(state), seen_);
-  work.plan = engine::plan(work.seen, now);
-  put_off_write(key, job, written, work, now);
+  work.plan = engine::plan(work.seen, errand.now);
+  put_off_write(key, job, written, work, errand.now);
   work.stored = stored_for(key, work.seen.spec, work.plan);
-  return work;
 }
 
 // Takes the write of the status out of the plan when it is for ourselves alone and may wait.

@@ -97,7 +97,7 @@ class Reconciler {
   };
   Errand::Refuse begin_refusal(const JobKey& key, const json::object& job,
                                std::vector<dialect::Problem> problems);
-  Errand::Work begin_work(const JobKey& key, const json::object& job, model::JobSpec spec, Time now);
+  void begin_work(Errand& errand, model::JobSpec&& spec);
   void put_off_write(const JobKey& key, const json::object& job, const model::JobState& written,
                      Errand::Work& work, Time now);
   Stored stored_for(const JobKey& key, const model::JobSpec& spec, const model::Plan& plan) const;

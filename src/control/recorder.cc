@@ -9,18 +9,30 @@ namespace trainyard::control {
 namespace {
 
 Recorder::Words words_of(std::string_view uid, std::string_view component, const dialect::EventText& text) {
-  std::string all = fmt::format("{}|{}|{}|{}|{}", uid, component, text.warning ? "Warning" : "Normal",
-                                text.reason, text.message);
+  std::string all;
+  all.reserve(uid.size() + component.size() + text.reason.size() + text.message.size() + 16);
+  all.append(uid).append("|").append(component).append(text.warning ? "|Warning|" : "|Normal|");
+  all.append(text.reason).append("|").append(text.message);
   uint64_t first = fnv1a(all);
   return {first, fnv1a(all, ~first)};
+}
+
+void add_hex(std::string& text, uint64_t number, int digits) {
+  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4)
+    text += "0123456789abcdef"[number >> shift & 0xF];
 }
 
 // Names in the order of what they tell, as a list is sorted by name: the time, the turn
 // within it, and a little of the words, which tells apart what two recorders say at once.
 std::string event_name(std::string_view object, const Recorder::Words& words, uint64_t turn, Time now) {
   constexpr size_t kObjectNameMax = 230;
-  return fmt::format("{}.{:011x}{:03x}{:02x}", object.substr(0, kObjectNameMax),
-                     static_cast<uint64_t>(now.ms), turn % 0x1000, words.first % 0x100);
+  constexpr int kTimeDigits = 11;  // until the year 2527
+  std::string name(object.substr(0, kObjectNameMax));
+  name += '.';
+  add_hex(name, static_cast<uint64_t>(now.ms), kTimeDigits);
+  add_hex(name, turn, 3);
+  add_hex(name, words.first, 2);
+  return name;
 }
 
 }  // namespace
@@ -54,8 +66,9 @@ Recorder::Telling Recorder::prepare(const json::object& about, std::string_view 
   event.component = component;
   event.first = now;
   event.last = now;
-  return {kube::unheeded(kube::kEvents, ns, kube::Create{kube::event(event)}), words, event.name, false,
-          turn};
+  std::string name = event.name;
+  return {kube::unheeded(kube::kEvents, ns, kube::Create{kube::event(std::move(event))}), words,
+          std::move(name), false, turn};
 }
 
 bool Recorder::answer(const Telling& telling, const Result<client::Reply>& reply) {

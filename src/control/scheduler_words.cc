@@ -145,7 +145,7 @@ void Scheduler::order_tells_of(const sched::Gang& gang, const sched::Waiting& wa
         member.state == sched::MemberState::kWaiting || member.state == sched::MemberState::kHeldBack;
     if (!waits) continue;
     const PodSight* pod = view_.find_pod(member.uid);
-    if (pod == nullptr || gist(pod->told) == words) continue;
+    if (pod == nullptr || pod->told == message || gist(pod->told) == words) continue;
     // The same cause in other words: not each time another job begins or ends.
     bool fresh = pod->told_at && now - *pod->told_at < (alone ? kRewordPod : kRewordMember);
     if (!pod->told.empty() && wait.told == wait.kind && fresh) continue;

@@ -1,5 +1,7 @@
 #include "control/seen.h"
 
+#include <algorithm>
+
 #include "dialect/shared/gang.h"
 #include "dialect/shared/see_pod.h"
 #include "kube/meta.h"
@@ -17,7 +19,8 @@ client::ObjectKey key_of_seen(const json::object& object) {
 
 PodRead PodRead::by(const dialect::Dialect& dialect, const json::object& object) {
   return {key_of_seen(object), kube::version_of(object), dialect.identify(object),
-          dialect::see_pod(kube::decode_pod(object), {}, dialect.main_container)};
+          dialect::see_pod(kube::decode_pod_with(object, dialect::kAttemptAnnotation), {},
+                           dialect.main_container)};
 }
 
 ServiceRead ServiceRead::by(const dialect::Dialect& dialect, const json::object& object) {
@@ -30,6 +33,10 @@ const std::vector<Read>& SeenOf<Read>::of(const JobKey& key, const client::Cache
                                           std::string_view job_uid, const dialect::Dialect& dialect) {
   std::vector<Read>& known = jobs_[key];
   std::vector<std::pair<const client::ObjectKey*, const client::Packed*>> owned = cache.packed_of(job_uid);
+  auto is_known = [](const auto& there, const Read& read) {
+    return read.version == there.second->version() && read.key == *there.first;
+  };
+  if (std::equal(owned.begin(), owned.end(), known.begin(), known.end(), is_known)) return known;
   std::vector<Read> read;
   read.reserve(owned.size());
   auto before = known.begin();

@@ -39,4 +39,8 @@ inline bool is_word_same(const char* a, const char* b) {
   return nullptr;
 }
 
+[[gnu::always_inline]] inline json::value* member_of(json::object& object, std::string_view key) {
+  return const_cast<json::value*>(member_of(static_cast<const json::object&>(object), key));
+}
+
 }  // namespace trainyard::kube

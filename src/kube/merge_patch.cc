@@ -18,36 +18,37 @@ json::value without_nulls(const json::value& patch, int depth, bool& too_deep) {
   return out;
 }
 
-json::value merge(const json::value& target, const json::value& patch, int depth, bool& too_deep) {
+// Members keep their places; new ones come last.
+void merge_into(json::value& target, const json::value& patch, int depth, bool& too_deep) {
   const json::object* changes = patch.if_object();
-  const json::object* members = target.if_object();
-  if (changes == nullptr || members == nullptr) return without_nulls(patch, depth, too_deep);
+  json::object* members = target.if_object();
+  if (changes == nullptr || members == nullptr) {
+    target = without_nulls(patch, depth, too_deep);
+    return;
+  }
   too_deep = too_deep || depth > kPatchDepthMax;
-  json::object out;
-  if (too_deep) return out;
-  for (const json::key_value_pair& member : *members) {
-    const json::value* change = changes->if_contains(member.key());
-    if (change == nullptr) {
-      out[member.key()] = member.value();
-    } else if (!change->is_null()) {
-      out[member.key()] = merge(member.value(), *change, depth + 1, too_deep);
+  if (too_deep) return;
+  for (const json::key_value_pair& change : *changes) {
+    json::value* member = members->if_contains(change.key());
+    if (member == nullptr) {
+      if (change.value().is_null()) continue;
+      members->emplace(change.key(), without_nulls(change.value(), depth + 1, too_deep));
+    } else if (change.value().is_null()) {
+      members->stable_erase(change.key());
+    } else {
+      merge_into(*member, change.value(), depth + 1, too_deep);
     }
   }
-  for (const json::key_value_pair& change : *changes) {
-    if (members->contains(change.key()) || change.value().is_null()) continue;
-    out[change.key()] = without_nulls(change.value(), depth + 1, too_deep);
-  }
-  return out;
 }
 
 }  // namespace
 
-Result<json::value> apply_merge_patch(const json::value& target, const json::value& patch) {
+Result<json::value> apply_merge_patch(json::value target, const json::value& patch) {
   bool too_deep = false;
-  json::value out = merge(target, patch, 1, too_deep);
+  merge_into(target, patch, 1, too_deep);
   if (too_deep)
     return Error{ErrorKind::kInvalid, fmt::format("the patch is nested more than {} deep", kPatchDepthMax)};
-  return out;
+  return target;
 }
 
 json::value merge_patch_between(const json::value& before, const json::value& after) {

@@ -8,7 +8,9 @@
 namespace trainyard::kube {
 
 std::string Resource::api_version() const {
-  return group.empty() ? std::string(version) : fmt::format("{}/{}", group, version);
+  std::string text(group);
+  if (!group.empty()) text += '/';
+  return text.append(version);
 }
 
 namespace {
@@ -16,6 +18,12 @@ namespace {
 // These few are asked of every object over and over: each looks for one key it knows by heart.
 
 const json::object* metadata_of(const json::object& object) {
+  // Nearly always it stands behind the version and the kind.
+  constexpr size_t kUsualPlace = 2;
+  if (object.size() > kUsualPlace) {
+    const json::key_value_pair& third = object.begin()[kUsualPlace];
+    if (third.key() == "metadata") return third.value().if_object();
+  }
   const json::value* found = member_of(object, "metadata");
   return found == nullptr ? nullptr : found->if_object();
 }

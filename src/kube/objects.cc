@@ -11,15 +11,28 @@ json::object to_object(const Pairs& pairs) {
   return out;
 }
 
+namespace {
+
+// Room for what an object is given here and for what a server adds: grown one by one they would move often.
+constexpr size_t kMembersUsual = 8;
+constexpr size_t kMetadataUsual = 10;
+
+}  // namespace
+
 json::object new_object(const Resource& resource, const NewMeta& meta) {
-  json::object metadata{{"name", meta.name}};
-  if (!meta.ns.empty()) metadata["namespace"] = meta.ns;
-  if (!meta.labels.empty()) metadata["labels"] = to_object(meta.labels);
-  if (!meta.annotations.empty()) metadata["annotations"] = to_object(meta.annotations);
-  if (meta.owner) metadata["ownerReferences"] = json::array{json::value(*meta.owner)};
-  return {{"apiVersion", resource.api_version()},
-          {"kind", jview(resource.kind)},
-          {"metadata", std::move(metadata)}};
+  json::object metadata;
+  metadata.reserve(kMetadataUsual);
+  metadata.emplace("name", meta.name);
+  if (!meta.ns.empty()) metadata.emplace("namespace", meta.ns);
+  if (!meta.labels.empty()) metadata.emplace("labels", to_object(meta.labels));
+  if (!meta.annotations.empty()) metadata.emplace("annotations", to_object(meta.annotations));
+  if (meta.owner) metadata.emplace("ownerReferences", json::array{json::value(*meta.owner)});
+  json::object out;
+  out.reserve(kMembersUsual);
+  out.emplace("apiVersion", resource.api_version());
+  out.emplace("kind", jview(resource.kind));
+  out.emplace("metadata", std::move(metadata));
+  return out;
 }
 
 json::object headless_service(const NewMeta& meta, const Pairs& selector,
@@ -29,6 +42,7 @@ json::object headless_service(const NewMeta& meta, const Pairs& selector,
   json::array list;
   for (const ServicePort& port : ports) {
     json::object entry;
+    entry.reserve(4);
     if (!port.name.empty()) entry["name"] = port.name;
     entry["port"] = port.port;
     if (port.target_port) entry["targetPort"] = *port.target_port;
@@ -68,17 +82,17 @@ json::object same_labels_network_policy(const NewMeta& meta, const Pairs& labels
   return out;
 }
 
-json::object event(const NewEvent& of) {
+json::object event(NewEvent of) {
   json::object out = new_object(kEvents, {of.name, of.ns, {}, {}, {}});
   out.reserve(out.size() + 8);
-  out["involvedObject"] = of.involved;
-  out["reason"] = of.reason;
-  out["message"] = of.message;
-  out["type"] = of.type == EventType::kNormal ? "Normal" : "Warning";
-  out["source"] = {{"component", of.component}};
-  out["firstTimestamp"] = format_rfc3339(of.first);
-  out["lastTimestamp"] = format_rfc3339(of.last);
-  out["count"] = of.count;
+  out.emplace("involvedObject", std::move(of.involved));
+  out.emplace("reason", of.reason);
+  out.emplace("message", of.message);
+  out.emplace("type", of.type == EventType::kNormal ? "Normal" : "Warning");
+  out.emplace("source", json::object{{"component", of.component}});
+  out.emplace("firstTimestamp", format_rfc3339(of.first));
+  out.emplace("lastTimestamp", format_rfc3339(of.last));
+  out.emplace("count", of.count);
   return out;
 }
 
@@ -86,7 +100,7 @@ json::object involved_object(const json::object& object) {
   json::object out;
   out.reserve(6);
   auto copy = [&](std::string_view as, std::string_view text) {
-    if (!text.empty()) out[jview(as)] = jview(text);
+    if (!text.empty()) out.emplace(jview(as), jview(text));
   };
   copy("kind", text_at(object, {"kind"}));
   copy("namespace", namespace_of(object));

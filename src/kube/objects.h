@@ -64,7 +64,7 @@ struct NewEvent {
   Time last;
   int32_t count = 1;
 };
-json::object event(const NewEvent& of);
+json::object event(NewEvent of);
 // What an event is about, taken from the object itself.
 json::object involved_object(const json::object& object);
 

@@ -18,7 +18,8 @@ inline constexpr int kPatchDepthMax = 200;
 
 Result<json::value> apply_json_patch(const json::value& target, const json::value& patch);
 
-Result<json::value> apply_merge_patch(const json::value& target, const json::value& patch);
+// Who has no more use for the document gives it away: what the patch leaves alone is then not copied.
+Result<json::value> apply_merge_patch(json::value target, const json::value& patch);
 
 // Whether it is a kind of Kubernetes itself, by its group.
 bool is_built_in(const Resource& resource);

@@ -82,6 +82,10 @@ bool keeps_annotation(std::string_view key) {
 
 Pod decode_pod(const json::object& object) { return PodReader<DocumentNode>::read(DocumentRoot(object)); }
 
+Pod decode_pod_with(const json::object& object, std::string_view annotation) {
+  return PodReader<DocumentNode>::read(DocumentRoot(object), annotation);
+}
+
 namespace {
 
 // These say that the pod is about to be deleted, by another write. Until that has come nothing was done to

@@ -16,12 +16,13 @@ namespace trainyard::kube {
 template <typename Node>
 class PodReader {
  public:
+  // `only`: the one annotation that is read, and no label; "" for all of both.
   template <typename Root>
-  static Pod read(const Root& root) {
+  static Pod read(const Root& root, std::string_view only = "") {
     Pod pod;
     root.members([&](std::string_view key, const Node& part) {
       if (key == "metadata") {
-        read_metadata(part, pod);
+        read_metadata(part, only, pod);
       } else if (key == "spec") {
         read_spec(part, pod);
       } else if (key == "status") {
@@ -68,7 +69,7 @@ class PodReader {
     return out;
   }
 
-  static void read_metadata(const Node& node, Pod& pod) {
+  static void read_metadata(const Node& node, std::string_view only, Pod& pod) {
     node.members([&](std::string_view key, const Node& part) {
       if (key == "name") {
         pod.name = text_of(part);
@@ -79,9 +80,11 @@ class PodReader {
       } else if (key == "resourceVersion") {
         pod.version = version_of(part);
       } else if (key == "labels") {
-        pod.labels = pairs_of(part, [](std::string_view) { return true; });
+        if (only.empty()) pod.labels = pairs_of(part, [](std::string_view) { return true; });
       } else if (key == "annotations") {
-        pod.annotations = pairs_of(part, keeps_annotation);
+        pod.annotations = pairs_of(part, [&](std::string_view name) {
+          return only.empty() ? keeps_annotation(name) : name == only;
+        });
       } else if (key == "creationTimestamp") {
         pod.created_at = time_of(part);
       } else if (key == "deletionTimestamp") {

@@ -28,7 +28,7 @@ int small_at(const json::object& from, std::string_view key, int fallback) {
 }
 
 void put_unless(json::object& into, std::string_view key, int64_t value, int64_t usual) {
-  if (value != usual) into[kube::jview(key)] = value;
+  if (value != usual) into.emplace(kube::jview(key), value);
 }
 
 // ---- ranges of indexes -------------------------------------------------------
@@ -76,11 +76,11 @@ std::vector<int> read_ranges(std::string_view text) {
 
 json::object encode_cause(const Cause& cause) {
   json::object out{{"kind", to_string(cause.kind)}};
-  if (!cause.role.empty()) out["role"] = cause.role;
+  if (!cause.role.empty()) out.emplace("role", cause.role);
   put_unless(out, "index", cause.index, -1);
   put_unless(out, "exitCode", cause.exit_code, 0);
   put_unless(out, "failed", cause.failed_count, 0);
-  if (!cause.detail.empty()) out["detail"] = cause.detail;
+  if (!cause.detail.empty()) out.emplace("detail", cause.detail);
   return out;
 }
 
@@ -97,10 +97,11 @@ Cause decode_cause(const json::object& from) {
 
 json::object encode_record(const ReplicaRecord& record) {
   json::object out;
+  out.reserve(5);
   put_unless(out, "attempt", record.attempt, 0);
-  if (record.outcome) out["outcome"] = *record.outcome == Outcome::kSucceeded ? "Succeeded" : "Failed";
+  if (record.outcome) out.emplace("outcome", *record.outcome == Outcome::kSucceeded ? "Succeeded" : "Failed");
   put_unless(out, "exitCode", record.exit_code, 0);
-  if (!record.counted_uid.empty()) out["uid"] = record.counted_uid;
+  if (!record.counted_uid.empty()) out.emplace("uid", record.counted_uid);
   put_unless(out, "counted", record.counted, 0);
   return out;
 }
@@ -124,6 +125,7 @@ bool merely_succeeded(const ReplicaRecord& record, int role_attempt) {
 json::object encode_role(const JobState& state, int role) {
   const RoleState& own = state.roles[role];
   json::object out;
+  out.reserve(4);  // most have less
   put_unless(out, "floor", own.floor, 0);
   put_unless(out, "made", own.made, 0);
   put_unless(out, "restarts", own.restarts, 0);
@@ -139,8 +141,8 @@ json::object encode_role(const JobState& state, int role) {
       replicas[std::to_string(record.id.index)] = encode_record(record);
     }
   }
-  if (!succeeded.empty()) out["succeeded"] = write_ranges(succeeded);
-  if (!replicas.empty()) out["replicas"] = std::move(replicas);
+  if (!succeeded.empty()) out.emplace("succeeded", write_ranges(succeeded));
+  if (!replicas.empty()) out.emplace("replicas", std::move(replicas));
   return out;
 }
 
@@ -168,11 +170,11 @@ void decode_role(const json::object& from, int role, JobState& state) {
 
 json::object encode_delayed(const JobSpec& spec, const DelayedAction& delayed) {
   json::object out{{"role", spec.roles[delayed.id.role].name}, {"index", delayed.id.index}};
-  if (!delayed.uid.empty()) out["uid"] = delayed.uid;
-  out["trigger"] = to_string(delayed.trigger);
-  out["action"] = to_string(delayed.action.kind);
-  out["scope"] = to_string(delayed.action.scope);
-  out["due"] = format_rfc3339(delayed.due);
+  if (!delayed.uid.empty()) out.emplace("uid", delayed.uid);
+  out.emplace("trigger", to_string(delayed.trigger));
+  out.emplace("action", to_string(delayed.action.kind));
+  out.emplace("scope", to_string(delayed.action.scope));
+  out.emplace("due", format_rfc3339(delayed.due));
   return out;
 }
 
@@ -197,13 +199,13 @@ void encode_progress(const JobState& state, json::object& out) {
   put_unless(out, "restarts", state.restarts, 0);
   put_unless(out, "disruptions", state.disruptions, 0);
   put_unless(out, "resumes", state.resumes, 0);
-  if (state.budget_refused) out["budgetRefused"] = true;
-  if (state.initialized) out["initialized"] = true;
+  if (state.budget_refused) out.emplace("budgetRefused", true);
+  if (state.initialized) out.emplace("initialized", true);
   put_unless(out, "made", state.made_attempt, -1);
-  if (state.asked_mode == RunMode::kPause) out["pausedByRule"] = true;
-  if (state.gang_told) out["gangTold"] = true;
+  if (state.asked_mode == RunMode::kPause) out.emplace("pausedByRule", true);
+  if (state.gang_told) out.emplace("gangTold", true);
   put_unless(out, "gangLost", state.gang_lost_attempt, -1);
-  if (!state.last_command_uid.empty()) out["command"] = state.last_command_uid;
+  if (!state.last_command_uid.empty()) out.emplace("command", state.last_command_uid);
   put_unless(out, "observedGeneration", state.observed_generation, 0);
 }
 
@@ -229,22 +231,22 @@ void decode_progress(const json::object& from, JobState& state) {
 json::object encode_state(const JobSpec& spec, const JobState& state) {
   json::object out;
   out.reserve(12);  // few have more to tell
-  out["phase"] = to_string(state.phase);
-  if (state.result) out["result"] = to_string(*state.result);
-  if (state.cause.kind != CauseKind::kNone) out["cause"] = encode_cause(state.cause);
-  if (state.started_at) out["startedAt"] = format_rfc3339(*state.started_at);
-  if (state.finished_at) out["finishedAt"] = format_rfc3339(*state.finished_at);
+  out.emplace("phase", to_string(state.phase));
+  if (state.result) out.emplace("result", to_string(*state.result));
+  if (state.cause.kind != CauseKind::kNone) out.emplace("cause", encode_cause(state.cause));
+  if (state.started_at) out.emplace("startedAt", format_rfc3339(*state.started_at));
+  if (state.finished_at) out.emplace("finishedAt", format_rfc3339(*state.finished_at));
   encode_progress(state, out);
   json::object roles;
   for (size_t role = 0; role < spec.roles.size() && role < state.roles.size(); ++role) {
     json::object encoded = encode_role(state, static_cast<int>(role));
-    if (!encoded.empty()) roles[spec.roles[role].name] = std::move(encoded);
+    if (!encoded.empty()) roles.emplace(spec.roles[role].name, std::move(encoded));
   }
-  if (!roles.empty()) out["roles"] = std::move(roles);
+  if (!roles.empty()) out.emplace("roles", std::move(roles));
   if (!state.delayed.empty()) {
     json::array list;
     for (const DelayedAction& delayed : state.delayed) list.push_back(encode_delayed(spec, delayed));
-    out["delayed"] = std::move(list);
+    out.emplace("delayed", std::move(list));
   }
   return out;
 }

@@ -69,18 +69,22 @@ std::optional<Time> said_at(const json::object& condition) {
 void tell(json::object& status, std::string_view uid, const Told& told, Time now) {
   json::array& conditions = kube::ensure_array(status, {"conditions"});
   std::string_view word = told.holds ? "True" : "False";
-  std::string id = transition_id(uid, told, now);
   json::object* there = find_condition(conditions, told.type);
   bool same = false;
-  std::string before;
+  bool same_words = false;
   if (there != nullptr) {
     same = kube::text_at(*there, {"status"}) == word && kube::text_at(*there, {"reason"}) == told.reason;
-    bool same_words = kube::text_at(*there, {"message"}) == told.message;
+    same_words = kube::text_at(*there, {"message"}) == told.message;
+  }
+  if (same && same_words) return;
+  std::string id = transition_id(uid, told, now);
+  std::string before;
+  if (there != nullptr) {
     before = kube::text_at(*there, {"transitionID"});
     bool same_kind = before.empty() || before.starts_with(std::string_view(id).substr(0, kAboutLength));
     std::optional<Time> since = said_at(*there);
     bool fresh = since && now - *since < kRewordAfter;
-    if (same && (same_words || (same_kind && fresh))) return;
+    if (same && same_kind && fresh) return;
   } else {
     there = &conditions.emplace_back(json::object()).get_object();
   }
@@ -249,7 +253,8 @@ Amounts held_in_queue(const Snapshot& snapshot, const std::string& queue) {
 }
 
 const Queue* find_queue(const Cluster& cluster, std::string_view api_group, std::string_view name) {
-  std::string qualified = fmt::format("{}/{}", api_group, name);
+  std::string qualified(api_group);
+  qualified.append("/").append(name);
   const Queue* plain = nullptr;
   for (const Queue& one : cluster.queues) {
     if (one.name == qualified) return &one;
@@ -260,25 +265,22 @@ const Queue* find_queue(const Cluster& cluster, std::string_view api_group, std:
 
 void volcano_queue_status(json::object& status, const Snapshot& snapshot, const Queue& queue,
                           std::span<const GroupSeen* const> groups) {
-  std::map<std::string, int> phases;
-  int total = 0;
+  std::vector<std::string_view> phases;
   for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
     int group = snapshot.group_of[g];
     if (group < 0 || snapshot.gangs[g].queue != queue.name) continue;
     const std::string& phase = groups[static_cast<size_t>(group)]->group.phase;
-    ++phases[phase.empty() ? "Pending" : phase];
-    ++total;
+    phases.push_back(phase.empty() ? std::string_view("Pending") : phase);
   }
-  for (auto [key, phase] : {std::pair{"pending", "Pending"},
-                            {"inqueue", "Inqueue"},
-                            {"running", "Running"},
-                            {"unknown", "Unknown"},
-                            {"completed", "Completed"}}) {
-    put_count(status, key, phases[phase]);
+  using Named = std::pair<std::string_view, std::string_view>;
+  for (auto [key, phase] :
+       {Named{"pending", "Pending"}, Named{"inqueue", "Inqueue"}, Named{"running", "Running"},
+        Named{"unknown", "Unknown"}, Named{"completed", "Completed"}}) {
+    put_count(status, key, static_cast<int>(std::count(phases.begin(), phases.end(), phase)));
   }
   std::string_view state = kube::text_at(status, {"state"});
   if (state.empty()) status["state"] = "Open";
-  if (state == "Closing" && total == 0) status["state"] = "Closed";
+  if (state == "Closing" && phases.empty()) status["state"] = "Closed";
   status["allocated"] = resource_list(snapshot.cluster, held_in_queue(snapshot, queue.name));
 }
 

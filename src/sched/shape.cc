@@ -123,7 +123,7 @@ std::vector<std::string> mounted_claims(const json::object& pod) {
 
 // Appends a part in such a way that no two lists of parts give the same text.
 void add_part(std::string& text, std::string_view part) {
-  fmt::format_to(std::back_inserter(text), "{}:{}", part.size(), part);
+  text.append(std::to_string(part.size())).append(":").append(part);
 }
 
 // The member as it is, if it is there.

@@ -29,13 +29,15 @@ namespace trainyard::sim {
 namespace {
 
 constexpr size_t kGrain = 16;
-constexpr size_t kBlockMax = 1024;  // what is larger is rare
+constexpr size_t kBlockMax = 4096;  // what is larger is rare
 constexpr size_t kClasses = kBlockMax / kGrain + 1;
 // Blocks of one class lie in chunks that begin, at a multiple of their size, with the class.
 constexpr size_t kChunk = size_t{1} << 16;
 constexpr size_t kChunkHead = 64;
-// Addresses set aside once; memory only where they are used. Beyond them malloc serves again.
-constexpr size_t kSpace = size_t{1} << 34;
+// Addresses set aside once, beginning at a multiple of their size: the upper bits of an address tell whether
+// it is one of them. Memory only where they are used. Beyond them malloc serves again.
+constexpr int kSpaceBits = 34;
+constexpr size_t kSpace = size_t{1} << kSpaceBits;
 
 struct Block {
   Block* next;
@@ -43,6 +45,7 @@ struct Block {
 
 struct Lists {
   int scopes;
+  size_t served;  // sizes up to this one come from here: 0 outside of a scope
   Block* free[kClasses];
   char* fresh[kClasses];  // of the chunk last begun: where its unused part begins
   char* end[kClasses];
@@ -50,35 +53,33 @@ struct Lists {
 
 thread_local constinit Lists lists{};
 std::once_flag space_asked;
-constinit std::atomic<char*> space_begin{nullptr};
-constinit std::atomic<uintptr_t> space_size{0};  // 0 until there is one
+constexpr uintptr_t kNoSpace = ~uintptr_t{0};
+constinit std::atomic<uintptr_t> space_number{kNoSpace};  // the upper bits of its addresses
 constinit std::atomic<size_t> space_used{0};
 
 void ask_for_space() {
+  // Twice as many hold one such piece; the others are never touched.
   void* got =
-      mmap(nullptr, kSpace, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, 2 * kSpace, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) return;
-  madvise(got, kSpace, MADV_HUGEPAGE);  // worlds touch some megabytes all over; refused, it is only slower
-  const size_t past = reinterpret_cast<uintptr_t>(got) % kChunk;
-  const size_t skipped = past == 0 ? 0 : kChunk - past;
-  space_begin.store(static_cast<char*>(got) + skipped, std::memory_order_relaxed);
-  space_size.store(kSpace - skipped, std::memory_order_release);
+  const uintptr_t number = (reinterpret_cast<uintptr_t>(got) + kSpace - 1) >> kSpaceBits;
+  // Worlds touch some megabytes all over; refused, it is only slower.
+  madvise(reinterpret_cast<void*>(number << kSpaceBits), kSpace, MADV_HUGEPAGE);
+  space_number.store(number, std::memory_order_release);
 }
 
 bool is_in_space(const void* at) {
-  const uintptr_t size = space_size.load(std::memory_order_acquire);
-  return reinterpret_cast<uintptr_t>(at) -
-             reinterpret_cast<uintptr_t>(space_begin.load(std::memory_order_relaxed)) <
-         size;
+  return reinterpret_cast<uintptr_t>(at) >> kSpaceBits == space_number.load(std::memory_order_acquire);
 }
 
 // A block that was never used; null when there is no room for one.
 void* fresh_block(size_t which) {
   const size_t size = which * kGrain;
   if (static_cast<size_t>(lists.end[which] - lists.fresh[which]) < size) {
+    const uintptr_t number = space_number.load(std::memory_order_acquire);
     const size_t at = space_used.fetch_add(kChunk, std::memory_order_relaxed);
-    if (at + kChunk > space_size.load(std::memory_order_acquire)) return nullptr;
-    char* chunk = space_begin.load(std::memory_order_relaxed) + at;
+    if (number == kNoSpace || at + kChunk > kSpace) return nullptr;
+    char* chunk = reinterpret_cast<char*>(number << kSpaceBits) + at;
     ::new (chunk) size_t{which};
     lists.fresh[which] = chunk + kChunkHead;
     lists.end[which] = chunk + kChunk;
@@ -100,15 +101,18 @@ void* from_malloc(size_t size) {
 HeapScope::HeapScope() {
   std::call_once(space_asked, ask_for_space);
   ++lists.scopes;
+  lists.served = kBlockMax;
 }
 
-HeapScope::~HeapScope() { --lists.scopes; }
+HeapScope::~HeapScope() {
+  if (--lists.scopes == 0) lists.served = 0;
+}
 
 bool is_heap_block(const void* at) { return is_in_space(at); }
 
 void* heap_allocate(size_t size) {
-  if (lists.scopes == 0 || size > kBlockMax) return from_malloc(size);
-  const size_t which = size == 0 ? 1 : (size + kGrain - 1) / kGrain;
+  if (size - 1 >= lists.served) return from_malloc(size);  // of nothing too: it is rare
+  const size_t which = (size + kGrain - 1) / kGrain;
   if (Block* block = lists.free[which]) {
     __builtin_prefetch(block->next, 1);  // the next to be handed out: most of them have left the cache
     lists.free[which] = block->next;

@@ -209,7 +209,8 @@ void Process::answer_list(int stream, const kube::Request& request) {
   if (strikes(Fault::kApiServerError, network_rng_)) {
     operator_->on_list(stream, Error{ErrorKind::kUnavailable, "simulated: list refused"}, own_now());
   } else {
-    Result<client::Reply> reply = client::carry_out(ports_.cluster.store(), request, ports_.cluster.now());
+    Result<client::Reply> reply =
+        client::carry_out(ports_.cluster.store(), kube::Request(request), ports_.cluster.now());
     if (reply.ok()) line.listed = line.version = reply.value().revision;
     operator_->on_list(stream, reply, own_now());
   }

@@ -25,6 +25,20 @@ std::vector<std::string_view> owners_of(const json::object& object) {
   return uids;
 }
 
+// Whether both name the same owners, in the same order.
+bool has_same_owners(const json::object& a, const json::object& b) {
+  const json::array* of_a = kube::array_at(a, {"metadata", "ownerReferences"});
+  const json::array* of_b = kube::array_at(b, {"metadata", "ownerReferences"});
+  if (of_a == nullptr || of_b == nullptr) return of_a == of_b || owners_of(a) == owners_of(b);
+  auto uid_in = [](const json::value& entry) {
+    const json::object* owner = entry.if_object();
+    return owner == nullptr ? std::string_view() : text_at(*owner, {"uid"});
+  };
+  auto is_same = [&](const json::value& x, const json::value& y) { return uid_in(x) == uid_in(y); };
+  return std::equal(of_a->begin(), of_a->end(), of_b->begin(), of_b->end(), is_same) ||
+         owners_of(a) == owners_of(b);
+}
+
 bool blocks_owner(const json::object& object, std::string_view owner_uid) {
   const json::array* owners = kube::array_at(object, {"metadata", "ownerReferences"});
   if (owners == nullptr) return false;
@@ -59,7 +73,8 @@ kube::Propagation propagation_of(const json::object& object) {
 
 Result<Object> Store::remove(const kube::Resource& resource, std::string_view ns, std::string_view name,
                              const kube::DeleteOptions& options, Time now, bool dry_run) {
-  const Object* found = find_object(resource, ns, name);
+  Table& table = table_for(resource);
+  const Object* found = find_object(table, ns, name);
   if (found == nullptr) return not_found(resource, name);
   Object before = *found;
   if (std::optional<Error> error = check_preconditions(resource, *before, options.uid, options.version)) {
@@ -69,7 +84,7 @@ Result<Object> Store::remove(const kube::Resource& resource, std::string_view ns
     return forbidden(resource, name, "this namespace may not be deleted");
   }
   const int64_t revision = revision_;
-  Object after = start_deletion(table_for(resource), before, options, now);
+  Object after = start_deletion(table, before, options, now);
   if (dry_run) rollback(revision);
   return after;
 }
@@ -120,7 +135,7 @@ Result<std::vector<Object>> Store::remove_collection(const kube::Resource& resou
 void Store::index(const Table& table, const json::object* before, const json::object* after) {
   const json::object& any = after != nullptr ? *after : *before;
   const bool stays = before != nullptr && after != nullptr;
-  const bool owners_changed = !stays || owners_of(*before) != owners_of(*after);
+  const bool owners_changed = !stays || !has_same_owners(*before, *after);
   const bool waits = after != nullptr && kube::is_deleting(*after) &&
                      propagation_of(*after) != kube::Propagation::kBackground;
   const bool is_namespace = rules_.namespaces && table.resource.plural == kube::kNamespaces.plural;

@@ -173,14 +173,20 @@ std::optional<WatchEvent> as_watched(const WatchEvent& event, const kube::Resour
   return WatchEvent{ChangeKind::kDeleted, event.revision, last, event.before};
 }
 
-Result<std::vector<WatchEvent>> Store::events_since(const kube::Resource& resource, int64_t revision) const {
+Result<std::span<const WatchEvent>> Store::log_since(const kube::Resource& resource, int64_t revision) const {
   if (revision < compacted_) return too_old_version(revision, compacted_);
   if (revision > revision_) return too_large_version(revision, revision_);
   const Table* table = find_table(resource);
-  if (table == nullptr) return std::vector<WatchEvent>{};
+  if (table == nullptr) return std::span<const WatchEvent>();
   auto first = std::partition_point(table->log.begin(), table->log.end(),
                                     [&](const WatchEvent& event) { return event.revision <= revision; });
-  return std::vector<WatchEvent>(first, table->log.end());
+  return std::span<const WatchEvent>(first, table->log.end());
+}
+
+Result<std::vector<WatchEvent>> Store::events_since(const kube::Resource& resource, int64_t revision) const {
+  Result<std::span<const WatchEvent>> events = log_since(resource, revision);
+  if (!events.ok()) return events.error();
+  return std::vector<WatchEvent>(events->begin(), events->end());
 }
 
 Result<std::vector<WatchEvent>> Store::watch(const kube::Resource& resource, std::string_view ns,
@@ -200,10 +206,12 @@ Result<std::vector<WatchEvent>> Store::watch(const kube::Resource& resource, std
   std::optional<int64_t> since = parse_revision(query.version);
   if (!since) return invalid_version(query.version);
   if (std::optional<Error> error = check_field_labels(resource, query.fields)) return *error;
-  Result<std::vector<WatchEvent>> events = events_since(resource, *since);
+  Result<std::span<const WatchEvent>> events = log_since(resource, *since);
   if (!events.ok()) return events.error();
   for (const WatchEvent& event : *events) {
-    if (std::optional<WatchEvent> seen = as_watched(event, resource, ns, query)) told.push_back(*seen);
+    if (std::optional<WatchEvent> seen = as_watched(event, resource, ns, query)) {
+      told.push_back(std::move(*seen));
+    }
   }
   return told;
 }

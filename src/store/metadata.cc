@@ -1,7 +1,6 @@
 #include "store/metadata.h"
 
-#include <array>
-
+#include "base/check.h"
 #include "kube/access.h"
 #include "kube/member.h"
 #include "kube/same.h"
@@ -27,6 +26,15 @@ namespace {
 // version.
 constexpr size_t kServersMembers = 6;
 
+template <typename Value>
+[[gnu::always_inline]] inline void set_member(json::object& in, std::string_view key, Value&& value) {
+  if (json::value* there = kube::member_of(in, key)) {
+    *there = std::forward<Value>(value);
+  } else {
+    in.emplace(jview(key), std::forward<Value>(value));
+  }
+}
+
 }  // namespace
 
 void prepare_new(json::object& body, const kube::Resource& resource, std::string_view ns,
@@ -36,13 +44,13 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
   json::object& metadata = body["metadata"].get_object();
   for (std::string_view field : {"uid", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds",
                                  "managedFields", "resourceVersion", "namespace"}) {
-    metadata.erase(jview(field));
+    if (kube::member_of(metadata, field) != nullptr) metadata.erase(jview(field));
   }
   metadata.reserve(metadata.size() + kServersMembers);
-  metadata["name"] = name;
-  if (resource.namespaced) metadata["namespace"] = ns;
-  metadata["creationTimestamp"] = format_rfc3339(now);
-  metadata["generation"] = 1;
+  set_member(metadata, "name", jview(name));
+  if (resource.namespaced) metadata.emplace("namespace", jview(ns));
+  set_member(metadata, "creationTimestamp", format_rfc3339(now));
+  set_member(metadata, "generation", 1);
   // A node comes with its status, as a kubelet or a person declares it.
   if (resource.has_status && resource != kube::kNodes) body.erase("status");
   if (resource == kube::kPods) body["status"] = json::object{{"phase", "Pending"}};
@@ -55,30 +63,46 @@ bool is_text_of(const json::value& a, const json::value& b) {
   return a.is_string() && b.is_string() && a.get_string() == b.get_string();
 }
 
-}  // namespace
-
-void keep_member(json::object& to, const json::object& from, std::string_view member) {
+// Inline, so that the keys of keep_identity(), which every update goes through, are known when compiling.
+[[gnu::always_inline]] inline void keep_known_member(json::object& to, const json::object& from,
+                                                     std::string_view member) {
   const json::value* value = kube::member_of(from, member);
-  const json::value* there = kube::member_of(to, member);
+  json::value* there = kube::member_of(to, member);
   if (value == nullptr) {
     if (there != nullptr) to.erase(jview(member));
   } else if (there == nullptr) {
     to.emplace(jview(member), *value);
   } else if (!is_text_of(*there, *value)) {
-    to[jview(member)] = *value;
+    *there = *value;
   }
 }
 
+}  // namespace
+
+void keep_member(json::object& to, const json::object& from, std::string_view member) {
+  keep_known_member(to, from, member);
+}
+
 void keep_identity(json::object& after, const json::object& before) {
-  static constexpr std::array<std::string_view, 9> kFixed = {
-      "name",       "generateName",      "namespace",
-      "uid",        "creationTimestamp", "deletionTimestamp",
-      "generation", "resourceVersion",   "deletionGracePeriodSeconds"};
-  keep_member(after, before, "apiVersion");
-  keep_member(after, before, "kind");
+  keep_known_member(after, before, "apiVersion");
+  keep_known_member(after, before, "kind");
   json::object& metadata = after["metadata"].get_object();
   const json::object& old = before.at("metadata").get_object();
-  for (std::string_view field : kFixed) keep_member(metadata, old, field);
+  keep_known_member(metadata, old, "name");
+  keep_known_member(metadata, old, "generateName");
+  keep_known_member(metadata, old, "namespace");
+  keep_known_member(metadata, old, "uid");
+  keep_known_member(metadata, old, "creationTimestamp");
+  keep_known_member(metadata, old, "deletionTimestamp");
+  keep_known_member(metadata, old, "generation");
+  keep_known_member(metadata, old, "resourceVersion");
+  keep_known_member(metadata, old, "deletionGracePeriodSeconds");
+}
+
+void set_version(json::object& object, int64_t revision) {
+  json::value* metadata = kube::member_of(object, "metadata");
+  CHECK(metadata != nullptr);
+  set_member(metadata->get_object(), "resourceVersion", std::to_string(revision));
 }
 
 json::object with_status(const json::object& before, json::object body) {
@@ -133,7 +157,7 @@ bool differs_beyond_status(const json::object& before, const json::object& after
   auto covers = [&](const json::object& a, const json::object& b, bool compares) {
     return std::all_of(a.begin(), a.end(), [&](const json::key_value_pair& member) {
       if (!counts(member.key())) return true;
-      const json::value* other = b.if_contains(member.key());
+      const json::value* other = kube::member_of(b, kube::view(member.key()));
       return other != nullptr && (!compares || kube::same(*other, member.value()));
     });
   };
@@ -141,11 +165,12 @@ bool differs_beyond_status(const json::object& before, const json::object& after
 }
 
 bool is_ready_to_go(const json::object& object) {
+  if (!kube::is_deleting(object)) return false;
   // What a namespace's spec.finalizers name is its content.
   const json::array* content = kube::array_at(object, {"spec", "finalizers"});
   bool is_full_namespace =
       content != nullptr && !content->empty() && kube::text_at(object, {"kind"}) == "Namespace";
-  return kube::is_deleting(object) && !has_finalizers(object) && !is_full_namespace &&
+  return !has_finalizers(object) && !is_full_namespace &&
          kube::int_at(object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0) == 0;
 }
 

@@ -29,6 +29,8 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
 
 // Puts back what an update may not change: apiVersion, kind and the server's own metadata.
 void keep_identity(json::object& after, const json::object& before);
+// REQUIRES: it has metadata.
+void set_version(json::object& object, int64_t revision);
 // Makes one member of `to` what it is in `from`, absent if it is absent there.
 void keep_member(json::object& to, const json::object& from, std::string_view member);
 // `before` with the status of `body`, absent if it is absent there.

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "kube/access.h"
+#include "kube/member.h"
 #include "kube/patch.h"
 #include "store/errors.h"
 #include "store/managers.h"
@@ -31,7 +32,7 @@ std::pair<std::string_view, std::string_view> object_key(const kube::Resource& r
 // What every body must have, for whichever write.
 std::optional<Error> check_body(const kube::Resource& resource, std::string_view ns,
                                 const json::object& body) {
-  const json::value* metadata = body.if_contains("metadata");
+  const json::value* metadata = kube::member_of(body, "metadata");
   if (metadata == nullptr || !metadata->is_object()) {
     return invalid_object(resource, "", {required("metadata")});
   }
@@ -69,7 +70,7 @@ Result<json::value> patched_with(const kube::Resource& resource, const json::obj
     case kube::PatchKind::kJson:
       return kube::apply_json_patch(target, patch.body);
     case kube::PatchKind::kMerge:
-      return kube::apply_merge_patch(target, patch.body);
+      return kube::apply_merge_patch(std::move(target), patch.body);
     case kube::PatchKind::kStrategic:
       return kube::apply_strategic_patch(target, patch.body, resource);
     case kube::PatchKind::kApply:
@@ -117,9 +118,12 @@ Store::Table& Store::table_for(const kube::Resource& resource) {
 const Object* Store::find_object(const kube::Resource& resource, std::string_view ns,
                                  std::string_view name) const {
   const Table* table = find_table(resource);
-  if (table == nullptr) return nullptr;
-  auto found = table->objects.find(object_key(resource, ns, name));
-  return found == table->objects.end() ? nullptr : &found->second;
+  return table == nullptr ? nullptr : find_object(*table, ns, name);
+}
+
+const Object* Store::find_object(const Table& table, std::string_view ns, std::string_view name) {
+  auto found = table.objects.find(object_key(table.resource, ns, name));
+  return found == table.objects.end() ? nullptr : &found->second;
 }
 
 std::string Store::next_uid() {
@@ -234,9 +238,10 @@ Result<Object> Store::get(const kube::Resource& resource, std::string_view ns, s
 Result<Object> Store::replace_named(const kube::Resource& resource, std::string_view ns, json::object body,
                                     kube::Part part, const Write& write) {
   if (std::optional<Error> error = check_body(resource, ns, body)) return *error;
-  const Object* before = find_object(resource, ns, kube::name_of(body));
+  Table& table = table_for(resource);
+  const Object* before = find_object(table, ns, kube::name_of(body));
   if (before == nullptr) return not_found(resource, kube::name_of(body));
-  return replace(table_for(resource), Object(*before), std::move(body), part, write);
+  return replace(table, Object(*before), std::move(body), part, write);
 }
 
 Result<Object> Store::update(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
@@ -260,7 +265,8 @@ Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns,
                             Time now, const kube::WriteOptions& options) {
   if (!has_part(resource, patch.part)) return not_found(resource, name_of(patch.part));
   if (patch.kind == kube::PatchKind::kApply) return apply(resource, ns, patch, {now, options});
-  const Object* found = find_object(resource, ns, patch.name);
+  Table& table = table_for(resource);
+  const Object* found = find_object(table, ns, patch.name);
   if (found == nullptr) return not_found(resource, patch.name);
   Object before = *found;
   Result<json::value> patched = patched_with(resource, *before, patch);
@@ -278,7 +284,6 @@ Result<Object> Store::patch(const kube::Resource& resource, std::string_view ns,
         resource, patch.name,
         {invalid_value("metadata.uid", json::value(kube::uid_of(body)), "field is immutable")});
   }
-  Table& table = table_for(resource);
   if (table.shaping) {
     if (Result<Done> shaped = table.shaping(body, *before); !shaped.ok()) return shaped.error();
   }
@@ -342,7 +347,7 @@ Result<Object> Store::finish_write(Table& table, const Object& before, json::obj
 }
 
 Object Store::put(Table& table, const Object& before, json::object after) {
-  after["metadata"].get_object()["resourceVersion"] = std::to_string(++revision_);
+  set_version(after, ++revision_);
   Object object = std::make_shared<const json::object>(std::move(after));
   auto key = object_key(table.resource, kube::namespace_of(*object), kube::name_of(*object));
   auto at = table.objects.lower_bound(key);
@@ -358,7 +363,7 @@ Object Store::put(Table& table, const Object& before, json::object after) {
 }
 
 Object Store::erase(Table& table, const Object& before, json::object last) {
-  last["metadata"].get_object()["resourceVersion"] = std::to_string(++revision_);
+  set_version(last, ++revision_);
   Object object = std::make_shared<const json::object>(std::move(last));
   auto key = object_key(table.resource, kube::namespace_of(*before), kube::name_of(*before));
   auto found = table.objects.find(key);

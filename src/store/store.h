@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -169,9 +170,8 @@ class Store {
     using is_transparent = void;
     template <typename A, typename B>
     bool operator()(const A& a, const B& b) const {
-      std::string_view a_first = a.first, b_first = b.first;
-      if (a_first != b_first) return a_first < b_first;
-      return std::string_view(a.second) < std::string_view(b.second);
+      const int first = std::string_view(a.first).compare(b.first);
+      return first != 0 ? first < 0 : std::string_view(a.second) < std::string_view(b.second);
     }
   };
   // Where an object is: enough to find it again without its resource.
@@ -201,11 +201,14 @@ class Store {
   };
 
   Result<ListStart> list_start(const kube::List& query) const;
+  // What events_since() answers, where it lies; good until the next write.
+  Result<std::span<const WatchEvent>> log_since(const kube::Resource& resource, int64_t revision) const;
   std::map<ObjectKey, Object, PairLess> differences_at(const Table& table, int64_t revision) const;
 
   const Table* find_table(const kube::Resource& resource) const;
   Table& table_for(const kube::Resource& resource);
   const Object* find_object(const kube::Resource& resource, std::string_view ns, std::string_view name) const;
+  static const Object* find_object(const Table& table, std::string_view ns, std::string_view name);
   std::string next_uid();
   std::string generated_name(const Table& table, std::string_view ns, std::string_view prefix);
 

@@ -177,7 +177,7 @@ bool Yard::feed() {
     moved = true;
     if (std::holds_alternative<kube::List>(wanted.request.verb)) {
       ++tap.requests;
-      operator_->on_list(wanted.stream, client::carry_out(store, wanted.request, now), now);
+      operator_->on_list(wanted.stream, client::carry_out(store, std::move(wanted.request), now), now);
       continue;
     }
     int64_t version = revision_in(std::get<kube::Watch>(wanted.request.verb).version);

@@ -1,12 +1,14 @@
 #include "dialect/shared/conditions.h"
 
 #include "kube/access.h"
+#include "kube/member.h"
 
 namespace trainyard::dialect {
 
 json::array conditions_of(const json::object& status) {
   json::array kept;
   if (const json::array* stored = kube::array_at(status, {"conditions"})) {
+    kept.reserve(stored->size());
     for (const json::value& entry : *stored) {
       if (entry.is_object()) kept.push_back(entry);
     }
@@ -17,7 +19,8 @@ json::array conditions_of(const json::object& status) {
 const json::object* find_condition(const json::array& conditions, std::string_view type) {
   for (const json::value& entry : conditions) {
     const json::object* condition = entry.if_object();
-    if (condition != nullptr && kube::text_at(*condition, {"type"}) == type) return condition;
+    const json::value* own = condition == nullptr ? nullptr : kube::member_of(*condition, "type");
+    if (own != nullptr && own->is_string() && kube::view(own->get_string()) == type) return condition;
   }
   return nullptr;
 }
@@ -36,7 +39,8 @@ bool set_condition(json::array& conditions, std::string_view type, std::string_v
   json::object* found = find_condition(conditions, type);
   if (found == nullptr) {
     json::object fresh;
-    fresh["type"] = kube::jview(type);
+    fresh.reserve(5);
+    fresh.emplace("type", kube::jview(type));
     conditions.push_back(std::move(fresh));
     found = &conditions.back().get_object();
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kube/access.h"
+#include "kube/member.h"
 
 namespace trainyard::dialect {
 namespace {
@@ -59,7 +60,7 @@ std::string Reader::path_of(std::string_view key) const {
 }
 
 const json::value* Reader::raw(std::string_view key) const {
-  const json::value* found = object().if_contains(kube::jview(key));
+  const json::value* found = kube::member_of(object(), key);
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 

@@ -51,20 +51,23 @@ json::array containers_of(const model::PodSeen& pod) {
   json::array all;
   for (const model::ContainerSeen& seen : pod.containers) {
     json::object container;
+    container.reserve(3);
     if (seen.phase == model::ContainerPhase::kTerminated && seen.exit_code) {
-      container["exitCode"] = *seen.exit_code;
+      container.emplace("exitCode", *seen.exit_code);
     }
-    container["name"] = seen.name;
-    container["state"] = kube::jview(word_of(seen.phase));
+    container.emplace("name", seen.name);
+    container.emplace("state", kube::jview(word_of(seen.phase)));
     all.push_back(std::move(container));
   }
   return all;
 }
 
 json::object entry_of(const std::string& name, std::string_view uid, ReplicaPhase phase) {
-  json::object entry{{"name", name}};
-  if (!uid.empty()) entry["uid"] = kube::jview(uid);
-  entry["phase"] = kube::jview(word_of(phase));
+  json::object entry;
+  entry.reserve(4);  // and the containers
+  entry.emplace("name", name);
+  if (!uid.empty()) entry.emplace("uid", kube::jview(uid));
+  entry.emplace("phase", kube::jview(word_of(phase)));
   return entry;
 }
 
@@ -141,15 +144,18 @@ TasksStatus project_tasks(const model::Observation& seen, const model::JobState&
       }
       ++counts[static_cast<size_t>(phase)];
     }
-    json::object task{{"type", role.name}};
+    json::object task;
+    task.reserve(3);
+    task.emplace("type", role.name);
     int restarts =
         static_cast<size_t>(r) < state.roles.size() ? state.roles[static_cast<size_t>(r)].restarts : 0;
-    if (restarts > 0) task["restartCount"] = restarts;
-    task["replicas"] = std::move(replicas);
+    if (restarts > 0) task.emplace("restartCount", restarts);
+    task.emplace("replicas", std::move(replicas));
     status.tasks.push_back(std::move(task));
   }
   status.aggregate.reserve(kCountKeys.size());
-  for (size_t i = 0; i < kCountKeys.size(); ++i) status.aggregate[kube::jview(kCountKeys[i])] = counts[i];
+  for (size_t i = 0; i < kCountKeys.size(); ++i)
+    status.aggregate.emplace(kube::jview(kCountKeys[i]), counts[i]);
   return status;
 }
 

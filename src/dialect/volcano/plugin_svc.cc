@@ -62,7 +62,7 @@ void apply(const SvcPlugin& plugin, const Spec& spec, json::object& pod) {
       for (const std::string& key : {hosts_key(task), number_key(task)}) {
         json::object source;
         source["configMapKeyRef"] = {{"name", name}, {"key", key}};
-        add_env(pod, {{"name", key}, {"valueFrom", source}}, Containers::kAll);
+        add_env(pod, {{"name", key}, {"valueFrom", std::move(source)}}, Containers::kAll);
       }
     }
   }

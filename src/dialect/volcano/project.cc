@@ -1,7 +1,5 @@
 #include "dialect/volcano/project.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -223,9 +221,10 @@ void put_state(const JobState& state, std::string_view word, const json::object&
 
 void put_duration(const model::JobSpec& job, bool stopping, json::object& status) {
   status.erase("runningDuration");
+  if (!stopping) return;
   std::optional<Time> created = kube::creation_time_of(*job.source);
   std::optional<Time> since = parse_rfc3339(kube::text_at(status, {"state", "lastTransitionTime"}));
-  if (!stopping || !created || !since || *since < *created) return;
+  if (!created || !since || *since < *created) return;
   status["runningDuration"] = format_go_duration(*since - *created);
 }
 
@@ -247,11 +246,11 @@ void put_resources(const model::Observation& seen, const JobState& state, json::
   if (!is_stopping(state.phase)) {
     const Spec& spec = spec_of(seen.spec);
     for (std::string_view plugin : spec.plugins.names()) {
-      resources[fmt::format("{}{}", kPluginPrefix, plugin)] = kube::jview(plugin);
+      resources[std::string(kPluginPrefix).append(plugin)] = kube::jview(plugin);
     }
     for (const Claim& claim : claims_of(spec)) {
       if (claim.body == nullptr && !is_there(seen, claim.name)) continue;
-      resources[fmt::format("{}{}", kClaimPrefix, claim.name)] = claim.name;
+      resources[std::string(kClaimPrefix).append(claim.name)] = claim.name;
     }
   }
   resources[kube::jview(kStateKey)] = json::serialize(model::encode_state(seen.spec, state));
