@@ -48,7 +48,7 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
   }
   metadata.reserve(metadata.size() + kServersMembers);
   set_member(metadata, "name", jview(name));
-  if (resource.namespaced) metadata.emplace("namespace", jview(ns));
+  if (resource.namespaced) set_member(metadata, "namespace", jview(ns));
   set_member(metadata, "creationTimestamp", format_rfc3339(now));
   set_member(metadata, "generation", 1);
   // A node comes with its status, as a kubelet or a person declares it.
