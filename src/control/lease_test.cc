@@ -80,7 +80,7 @@ TEST(LeaseTest, AClaimWhoseAnswerIsLostIsATakeOverToo) {
     std::optional<kube::Request> request = b.ask(now);
     if (!request) continue;
     bool claims = std::holds_alternative<kube::Update>(request->verb) && !b.took_over();
-    Result<client::Reply> reply = client::carry_out(store, *request, now);
+    Result<client::Reply> reply = client::carry_out(store, std::move(*request), now);
     if (claims) reply = Error{ErrorKind::kUnknown, "no answer"};
     b.answer(reply, now, now);
   }
