@@ -307,7 +307,7 @@ TEST(CrowdedWorlds, ThereIsTrouble) {
 TEST(CrowdedWorlds, SchedulersTakeOverFromOneAnother) {
   int worlds = 0;
   int64_t take_overs = 0;
-  for (uint64_t seed = 1; worlds < 20; ++seed) {
+  for (uint64_t seed = 1; worlds < 40; ++seed) {
     const Options options = derive_options(seed);
     if (!options.faults.has(Fault::kRivalScheduler)) continue;
     ++worlds;
