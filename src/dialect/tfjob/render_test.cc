@@ -104,8 +104,15 @@ struct ConfigCase {
   std::string_view expected;
 };
 
+void expect_configs(std::initializer_list<ConfigCase> cases) {
+  for (const ConfigCase& one : cases) {
+    EXPECT_EQ(config_of(pod_of(lowered(one.spec), one.role, one.index, one.settings)), one.expected)
+        << one.spec;
+  }
+}
+
 TEST(TfConfig, ByteForByte) {
-  const ConfigCase cases[] = {
+  expect_configs({
       {"{tfReplicaSpecs: {Worker: {}}}", {}, 0, 0, ""},
       {"{tfReplicaSpecs: {Worker: {}}}", {.cluster_domain = "tf.training.org"}, 0, 0, ""},
       {"{tfReplicaSpecs: {Worker: {}, PS: {}}}",
@@ -145,6 +152,11 @@ TEST(TfConfig, ByteForByte) {
        0,
        1,
        R"({"cluster":{"worker":["train-worker-0.ns.svc:3333","train-worker-1.ns.svc:3333"]},"task":{"type":"worker","index":1},"environment":"cloud"})"},
+  });
+}
+
+TEST(TfConfig, ByteForByteWithDynamicWorkers) {
+  expect_configs({
       {"{enableDynamicWorker: true, tfReplicaSpecs: {PS: {replicas: 2}, Worker: {replicas: 2}}}",
        {},
        1,
@@ -170,11 +182,7 @@ TEST(TfConfig, ByteForByte) {
        0,
        0,
        R"({"cluster":{"worker":{"0":"train-worker-0.ns.svc:2222"},"ps":[]},"task":{"type":"worker","index":0}})"},
-  };
-  for (const ConfigCase& one : cases) {
-    EXPECT_EQ(config_of(pod_of(lowered(one.spec), one.role, one.index, one.settings)), one.expected)
-        << one.spec;
-  }
+  });
 }
 
 TEST(Service, IsHeadlessAndHasThePortsOfTheContainer) {
