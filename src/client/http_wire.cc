@@ -7,16 +7,14 @@
 #include <utility>
 
 #include "base/match.h"
-#include "client/document_arena.h"
 #include "kube/access.h"
-#include "kube/parse_into.h"
+#include "kube/document_arena.h"
 #include "kube/yaml.h"
 
 namespace trainyard::client {
 namespace {
 
 constexpr size_t kShownBodyMax = 300;
-constexpr size_t kDocumentBytes = 512;
 
 ErrorKind kind_of(int status, std::string_view reason, bool writes) {
   switch (status) {
@@ -53,14 +51,6 @@ std::string plain_message(int status, std::string_view body) {
   }
   while (shown.ends_with(' ')) shown.pop_back();
   return fmt::format("the server answered {}{}{}", status, shown.empty() ? "" : ": ", shown);
-}
-
-// One document. Not for lists: of those somebody keeps some items.
-Result<json::value> parse_document(std::string_view text) {
-  DocumentArena::Made together = DocumentArena::make(2 * text.size() + kDocumentBytes);
-  Result<json::value> parsed = kube::parse_json_into(together.storage, text);
-  together.arena->freeze();
-  return parsed;
 }
 
 Object shared(json::object object) { return std::make_shared<const json::object>(std::move(object)); }
@@ -134,7 +124,7 @@ std::optional<json::object> identity_in(const kube::Resource& resource, std::str
   auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"});
   if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return std::nullopt;
   const auto& [name, ns, uid, version] = *parts;
-  Result<json::value> parsed = parse_document(
+  Result<json::value> parsed = kube::parse_document(
       fmt::format(R"({{"name":{},"namespace":{},"uid":{},"resourceVersion":{}}})", name, ns, uid, version));
   if (!parsed.ok()) return std::nullopt;
   return json::object{{"apiVersion", resource.api_version()},
@@ -180,7 +170,7 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
       return reply;
     }
   }
-  Result<json::value> parsed = is_list(request) ? kube::parse_json(body) : parse_document(body);
+  Result<json::value> parsed = is_list(request) ? kube::parse_json(body) : kube::parse_document(body);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,
                  fmt::format("{}: what the server answered is no JSON object", kube::to_string(request))};
@@ -194,7 +184,7 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
 }
 
 Result<WatchEvent> event_of(std::string_view line) {
-  Result<json::value> parsed = parse_document(line);
+  Result<json::value> parsed = kube::parse_document(line);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
   }

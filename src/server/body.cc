@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kube/access.h"
+#include "kube/document_arena.h"
 #include "kube/yaml.h"
 #include "server/negotiate.h"
 #include "server/protobuf.h"
@@ -23,7 +24,7 @@ OrStatus<json::value> yaml_value(std::string_view text) {
 }
 
 OrStatus<json::value> json_value(std::string_view text) {
-  Result<json::value> value = kube::parse_json(text);
+  Result<json::value> value = kube::parse_document(text);
   if (!value.ok()) return unreadable(value.error());
   return std::move(value).value();
 }

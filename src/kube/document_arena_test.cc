@@ -1,29 +1,34 @@
-#include "client/document_arena.h"
+#include "kube/document_arena.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 #include <vector>
 
-#include "client/http_wire.h"
-
-namespace trainyard::client {
+namespace trainyard::kube {
 namespace {
 
-constexpr const char* kEvent =
-    R"({"type":"ADDED","object":{"kind":"PodGroup","metadata":{"name":"g","uid":"u","resourceVersion":"1"},)"
-    R"("status":{"phase":"Running","conditions":[{"type":"Scheduled","reason":"tasks in gang are ready to be scheduled"}]}}})";
+constexpr const char* kGroup =
+    R"({"kind":"PodGroup","metadata":{"name":"g","uid":"u","resourceVersion":"1"},)"
+    R"("status":{"phase":"Running","conditions":[{"type":"Scheduled","reason":"tasks in gang are ready to be scheduled"}]}})";
+
+using Shared = std::shared_ptr<const json::object>;
+
+Shared kept_group() {
+  return std::make_shared<const json::object>(std::move(parse_document(kGroup).value().get_object()));
+}
 
 TEST(DocumentArena, CopiesOfPartsDoNotGrowTheDocument) {
   DocumentArena::Made made = DocumentArena::make(16);
-  json::value event = json::parse(kEvent, made.storage);
+  json::value group = json::parse(kGroup, made.storage);
   made.arena->freeze();
   const size_t before = made.arena->held();
   EXPECT_GT(before, 16u);
   for (int i = 0; i < 10; ++i) {
-    json::object status = event.at("object").at("status").as_object();
+    json::object status = group.at("status").as_object();
     status["phase"] = "a phase with a longer name than the one that was there before";
     status["more"] = i;
     EXPECT_EQ(status.size(), 3u);
@@ -32,12 +37,11 @@ TEST(DocumentArena, CopiesOfPartsDoNotGrowTheDocument) {
 }
 
 // A group that waits for days is looked at with every pass.
-TEST(DocumentArena, WhatAWatchTellsDoesNotGrowWhileItIsKept) {
-  Result<WatchEvent> event = event_of(kEvent);
-  ASSERT_TRUE(event.ok());
+TEST(DocumentArena, WhatIsKeptDoesNotGrow) {
+  const Shared group = kept_group();
   const size_t before = ::mallinfo2().uordblks;
   for (int i = 0; i < 10'000; ++i) {
-    json::object status = event->object->at("status").as_object();
+    json::object status = group->at("status").as_object();
     EXPECT_EQ(status.size(), 2u);
   }
   EXPECT_LT(::mallinfo2().uordblks, before + (64 << 10));
@@ -45,11 +49,10 @@ TEST(DocumentArena, WhatAWatchTellsDoesNotGrowWhileItIsKept) {
 
 // Documents are shared between threads, and each may copy.
 TEST(DocumentArena, CopiesAreMadeOnAnyThread) {
-  Result<WatchEvent> event = event_of(kEvent);
-  ASSERT_TRUE(event.ok());
+  const Shared group = kept_group();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([object = event->object] {
+    threads.emplace_back([object = group] {
       for (int i = 0; i < 500; ++i) {
         json::object copy = *object;
         EXPECT_EQ(copy, *object);
@@ -62,9 +65,8 @@ TEST(DocumentArena, CopiesAreMadeOnAnyThread) {
 TEST(DocumentArena, ACopyOutlivesTheDocument) {
   json::value status;
   {
-    Result<WatchEvent> event = event_of(kEvent);
-    ASSERT_TRUE(event.ok());
-    status = json::value(event->object->at("status"));
+    const Shared group = kept_group();
+    status = json::value(group->at("status"));
   }
   EXPECT_EQ(status.at("phase").as_string(), "Running");
 }
@@ -94,5 +96,19 @@ TEST(DocumentArena, GrowsUntilItIsFrozen) {
   arena.deallocate(parts[0], 1, 1);
 }
 
+// What a server adds to what it was sent.
+TEST(DocumentArena, WhatIsAddedToTheDocumentIsNoPartOfTheArena) {
+  json::object group = std::move(parse_document(kGroup).value().get_object());
+  group["spec"].emplace_object()["queue"] = "a queue with a name that is long enough to need room of its own";
+  group.erase("status");
+  EXPECT_EQ(json::serialize(group.at("spec")),
+            R"({"queue":"a queue with a name that is long enough to need room of its own"})");
+}
+
+TEST(DocumentArena, WhatIsNoDocumentIsRefused) {
+  EXPECT_FALSE(parse_document("{").ok());
+  EXPECT_EQ(parse_document("3").value(), 3);
+}
+
 }  // namespace
-}  // namespace trainyard::client
+}  // namespace trainyard::kube

@@ -1,10 +1,12 @@
-#include "client/document_arena.h"
+#include "kube/document_arena.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <new>
 
-namespace trainyard::client {
+#include "kube/parse_into.h"
+
+namespace trainyard::kube {
 
 // What is given away follows it.
 struct alignas(std::max_align_t) DocumentArena::Block {
@@ -16,6 +18,9 @@ struct alignas(std::max_align_t) DocumentArena::Block {
 };
 
 namespace {
+
+constexpr size_t kBytesPerByteOfText = 3;  // about what a document takes
+constexpr size_t kFurtherBytesMin = 1'024;
 
 char* aligned(char* at, size_t align) {
   return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(at) + align - 1) / align * align);
@@ -59,7 +64,7 @@ void* DocumentArena::do_allocate(size_t bytes, size_t align) {
     size_t size = std::max(next_size_, bytes);
     void* memory = ::operator new(sizeof(Block) + size);
     blocks_ = new (memory) Block{blocks_, size};
-    next_size_ = 2 * size;
+    next_size_ = std::max(kFurtherBytesMin, held());
     part = blocks_->begin();
   }
   free_ = part + bytes;
@@ -70,4 +75,11 @@ void DocumentArena::do_deallocate(void* part, size_t, size_t) {
   if (frozen_ && !owns(part)) ::operator delete(part);
 }
 
-}  // namespace trainyard::client
+Result<json::value> parse_document(std::string_view text, int depth_max) {
+  DocumentArena::Made made = DocumentArena::make(kBytesPerByteOfText * text.size());
+  Result<json::value> parsed = parse_json_into(made.storage, text, depth_max);
+  made.arena->freeze();
+  return parsed;
+}
+
+}  // namespace trainyard::kube

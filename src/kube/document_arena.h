@@ -9,9 +9,12 @@
 
 #include <cstddef>
 
+#include <string_view>
+
+#include "base/result.h"
 #include "kube/json.h"
 
-namespace trainyard::client {
+namespace trainyard::kube {
 
 class DocumentArena final : public json::memory_resource {
  public:
@@ -46,4 +49,7 @@ class DocumentArena final : public json::memory_resource {
   bool frozen_ = false;
 };
 
-}  // namespace trainyard::client
+// As parse_json (yaml.h), into an arena of its own, frozen: for who keeps and shares the document.
+Result<json::value> parse_document(std::string_view text, int depth_max = 100);
+
+}  // namespace trainyard::kube
