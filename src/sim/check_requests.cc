@@ -1,8 +1,6 @@
 // Checkers about what an operator asks for, whether or not it is granted.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/match.h"
 #include "kube/access.h"
 #include "sim/checkers.h"
@@ -14,14 +12,6 @@ namespace {
 bool is_job(const kube::Resource& resource) {
   return same_type(resource, kube::kTfJobs) || same_type(resource, kube::kT9kJobs) ||
          same_type(resource, kube::kVolcanoJobs);
-}
-
-// The attempt that the memory of a job hands out for a replica.
-int64_t recorded_attempt(const json::object& memory, std::string_view role, int index) {
-  int64_t attempt = kube::int_at(memory, {"floor"}).value_or(0);
-  attempt = std::max(attempt, kube::int_at(memory, {"roles", role, "floor"}).value_or(0));
-  const std::string key = std::to_string(index);
-  return std::max(attempt, kube::int_at(memory, {"roles", role, "replicas", key, "attempt"}).value_or(0));
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ constexpr Duration kRestWithin{1'200'000};
 // Worlds take some hundred steps, those with rivals some thousand.
 constexpr int64_t kStepsMax = 200'000;
 constexpr Duration kSilence{3'600'000};
+// An error made in peace is taken back after so long: who is to tell of it had the time for that.
+constexpr Duration kInvalidFor{180'000};
 // A lease is renewed every two seconds for as long as anybody lives: keep those short.
 constexpr Duration kQuietRivals{Duration{210'000} + kWrongByRivals};  // longer than any deadline
 constexpr Duration kSilenceRivals{30'000};
@@ -259,6 +261,16 @@ void World::settle() {
   quota_.settle();
   kubelet_.settle();
   if (crowd_) settle_crowd();
+  // (A job that is left alone keeps others waiting in a crowd; and who has met a clock that was ahead
+  // may look again only when it has come true.)
+  const FaultSet& faults = input_.options.faults;
+  if (crowd_ || input_.script != nullptr || !faults.has(Fault::kInvalidEdit) || faults.has(Fault::kClockStep))
+    return;
+  users_.err_in_peace();
+  agenda_.in(kInvalidFor, [this] {
+    checkers_.invalid_at_rest();
+    users_.take_back();
+  });
 }
 
 void World::settle_crowd() {
