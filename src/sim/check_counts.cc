@@ -8,15 +8,24 @@
 
 namespace trainyard::sim {
 
+namespace {
+
+size_t finalizers_of(const json::object& job) {
+  const json::array* all = kube::array_at(job, {"metadata", "finalizers"});
+  return all == nullptr ? 0 : all->size();
+}
+
+}  // namespace
+
 // Who wrote a status had seen all pods of the job as they are: then it can be said what it must show.
 // Else it is judged at rest.
 void Checkers::check_counts(const Change& change, const JobHistory& job, bool had_ended) {
   if (change.author.hand != Hand::kOperator || job.deleting) return;
+  // (What else it writes of a job are finalizers.)
+  if (kube::find(*change.after, {"status"}) == nullptr) return;
+  if (finalizers_of(*change.before) != finalizers_of(*change.after)) return;
   check_recorded(job);
   if (job.pods_changed > sight_of(change.author.process_id).pods_seen) return;
-  const json::value* before = kube::find(*change.before, {"status"});
-  const json::value* after = kube::find(*change.after, {"status"});
-  if (after == nullptr || (before != nullptr && *before == *after)) return;
   judge_counts(job, *change.after, had_ended ? change.before.get() : nullptr);
 }
 

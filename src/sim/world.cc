@@ -290,7 +290,13 @@ void World::settle_crowd() {
 // While the world is crowded: after that there is room for all.
 void World::watch_gangs(Time until) {
   crowd_->checks.look(agenda_.now());
-  if (agenda_.now() >= until) return crowd_->yard.grow();
+  if (agenda_.now() >= until) {
+    // Workers that want the same port of their nodes want as many nodes.
+    const auto& jobs = users_.jobs();
+    const bool ports =
+        std::any_of(jobs.begin(), jobs.end(), [](const Blueprint& job) { return job.host_ports; });
+    return crowd_->yard.grow(ports ? input_.options.replicas_max : 1);
+  }
   agenda_.in(kLookEvery, [this, until] { watch_gangs(until); });
 }
 

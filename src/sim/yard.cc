@@ -11,8 +11,6 @@ namespace {
 constexpr Author kAdministrator{Hand::kUser, -1};
 constexpr std::string_view kQueues[] = {"q0", "q1"};
 constexpr int kManyCpus = 100;
-// Workers that want the same port of their nodes want as many nodes.
-constexpr int kLargeNodes = 3;
 
 json::object with_name(const kube::Resource& resource, std::string_view name) {
   return {{"apiVersion", resource.api_version()},
@@ -94,9 +92,9 @@ void Yard::settle() {
   }
 }
 
-void Yard::grow() {
+void Yard::grow(int nodes) {
   say("grows");
-  for (int i = 0; i < kLargeNodes; ++i) make_node(fmt::format("node-large-{}", i), kManyCpus);
+  for (int i = 0; i < nodes; ++i) make_node(fmt::format("node-large-{}", i), kManyCpus);
 }
 
 void Yard::node_lost(const std::string& node) {
