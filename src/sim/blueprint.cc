@@ -67,8 +67,9 @@ json::object tfjob_spec(const Blueprint& b) {
   if (b.ttl) policy["ttlSecondsAfterFinished"] = *b.ttl;
   if (b.deadline) policy["activeDeadlineSeconds"] = *b.deadline;
   policy["suspend"] = b.suspended;
-  if (b.gang && !(b.queue.empty() && b.priority.empty())) {
+  if (b.gang && !(b.queue.empty() && b.priority.empty() && !b.min_available)) {
     json::object scheduling;
+    if (b.min_available) scheduling["minAvailable"] = *b.min_available;
     if (!b.queue.empty()) scheduling["queue"] = b.queue;
     if (!b.priority.empty()) scheduling["priorityClass"] = b.priority;
     policy["schedulingPolicy"] = std::move(scheduling);

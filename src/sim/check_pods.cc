@@ -28,8 +28,8 @@ void Checkers::pod_changed(const Change& change) {
   for (const std::string& concerned : {owner, facts.job_uid}) {
     if (JobHistory* job = job_of(concerned)) job->pods_changed = change.revision;
   }
-  const bool hidden =
-      facts.job_uid != owner || kube::object_at(*change.after, {"metadata", "labels"}) == nullptr;
+  const bool labelled = kube::object_at(*change.after, {"metadata", "labels"}) != nullptr;
+  const bool hidden = facts.job_uid != owner || !labelled;
   if (change.before && change.author.hand == Hand::kUser && hidden && !facts.deleting) {
     pod.stripped = true;
     // From now on nobody can know whose success it was.
@@ -40,7 +40,7 @@ void Checkers::pod_changed(const Change& change) {
     pod.stripped = true;
     if (JobHistory* job = job_of(owner)) job->successes.erase({facts.role, facts.index});
   }
-  const bool taken_back = change.author.hand == Hand::kOperator && !facts.job_uid.empty();
+  const bool taken_back = change.author.hand == Hand::kOperator && !facts.job_uid.empty() && labelled;
   if (change.before && taken_back) pod.stripped = false;
   pod.facts = std::move(facts);
   if (pod.facts.job_uid.empty() && pod.stripped) pod.facts.job_uid = owner;

@@ -41,8 +41,7 @@ bool SchedulerProcess::strikes(Fault fault) {
 }
 
 void SchedulerProcess::boot() {
-  // (Of two, one that believes the other's lease to have run out would write beside it, as it may.)
-  if (!elected_ && trouble_ && options_.faults.has(Fault::kClockStep) && rng_.chance(50)) {
+  if (trouble_ && options_.faults.has(Fault::kClockStep) && rng_.chance(50)) {
     skew_ = Duration{rng_.between(-kWrongBy.count(), kWrongBy.count())};
     ports_.trace.say(ports_.cluster.now(), name_,
                      fmt::format("has a clock that is {} ms off", skew_.count()));

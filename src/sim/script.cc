@@ -30,6 +30,10 @@ constexpr Scenario kCrowded[] = {
     {"gang-in-part", "yard 1 1\ntfjob train worker=2 gang cpu=1\n5 cordon node-1\n"},
     {"t9k-gang-in-part", "yard 1 1 1\nt9k train ps=1 worker=2 gang cpu=1\n5 cordon node-2\n"},
     {"volcano-gang-in-part", "yard 1 1\nvolcano train ps=1 worker=1 cpu=1\n5 cordon node-1\n"},
+    // A gang that waits for more pods than its job makes, until somebody mends it.
+    {"gang-too-large",
+     "yard 2 2\ntfjob train worker=2 gang cpu=1 min-available=3\n40 apply tfjob train worker=2 gang cpu=1\n"
+     "80 exit worker-0 0\n"},
     // Workers that want the same port of their nodes: there is room for both on one, and they need two.
     {"gang-with-host-ports", "yard 4 4\ntfjob train worker=2 gang cpu=1 host-ports\n60 exit worker-0 0\n"},
     // One gang is made to leave for another, and the scheduler is struck between two evictions.
