@@ -148,6 +148,7 @@ void Cache::set_owner(Place at, std::string_view before, std::string_view after)
 }
 
 void Cache::bury(const Object& last, Time now) {
+  if (remains_ == Remains::kDropped) return;
   std::string_view owner = kube::controller_uid_of(*last);
   if (owner.empty() || !is_ended_pod(*last) || tombstone_count_ >= kTombstonesMax) return;
   bool added = tombstones_[std::string(owner)]
@@ -157,6 +158,7 @@ void Cache::bury(const Object& last, Time now) {
 }
 
 void Cache::miss(const Object& last) {
+  if (remains_ == Remains::kDropped) return;
   std::string_view owner = kube::controller_uid_of(*last);
   if (owner.empty() || kube::is_deleting(*last) || is_ended_pod(*last)) return;
   vanished_[std::string(owner)].insert_or_assign(key_of(*last), last);
@@ -168,11 +170,6 @@ std::vector<Object> Cache::vanished_of(std::string_view owner_uid) const {
   if (found == vanished_.end()) return vanished;
   for (const auto& [key, object] : found->second) vanished.push_back(object);
   return vanished;
-}
-
-void Cache::settle_vanished(std::string_view owner_uid) {
-  auto found = vanished_.find(owner_uid);
-  if (found != vanished_.end()) vanished_.erase(found);
 }
 
 void Cache::settle_vanished(std::string_view owner_uid, const std::vector<Object>& looked_for) {

@@ -458,19 +458,16 @@ void Operator::sweep_tombstones(Time now) {
 }
 
 void Operator::sweep(const DialectStreams& streams, const std::string& ns, Time now) {
-  bool remains =
-      view_.cache(streams.pods, ns).has_remains() || view_.cache(streams.services, ns).has_remains();
-  if (!remains) return;
+  client::Cache& pods = view_.cache(streams.pods, ns);
+  if (!pods.has_remains()) return;
   std::set<std::string, std::less<>> jobs;
   if (led_) {
     for (const auto& [key, job] : view_.cache(streams.jobs, ns).all()) {
       jobs.emplace(kube::uid_of(*job.object()));
     }
   }
-  for (int place : {streams.pods, streams.services}) {
-    view_.cache(place, ns).drop_vanished_unless([&](std::string_view owner) { return jobs.contains(owner); });
-  }
-  view_.cache(streams.pods, ns).forget_if([&](std::string_view owner, const client::Tombstone& tombstone) {
+  pods.drop_vanished_unless([&](std::string_view owner) { return jobs.contains(owner); });
+  pods.forget_if([&](std::string_view owner, const client::Tombstone& tombstone) {
     return !jobs.contains(owner) && tombstone.seen + kTombstoneAgeMax < now;
   });
 }

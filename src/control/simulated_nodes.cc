@@ -74,9 +74,6 @@ void SimulatedNodes::take_in(int stream, const std::vector<client::Output>& outp
         if (changed.after != nullptr && is_simulated(*seen)) queue_.add(key, now);
         continue;
       }
-      // How a pod ended that is gone is of no interest here.
-      caches_[stream].settle_vanished(kube::controller_uid_of(*seen));
-      caches_[stream].forget_if([](std::string_view, const client::Tombstone&) { return true; });
       if (changed.after != nullptr) queue_.add(key, now);
     }
   }
