@@ -55,13 +55,8 @@ std::string plain_message(int status, std::string_view body) {
   return fmt::format("the server answered {}{}{}", status, shown.empty() ? "" : ": ", shown);
 }
 
-// One document. Not for lists: of those somebody keeps some items.
-Result<json::value> parse_document(std::string_view text) {
-  DocumentArena::Made together = DocumentArena::make(2 * text.size() + kDocumentBytes);
-  Result<json::value> parsed = kube::parse_json_into(together.storage, text);
-  together.arena->freeze();
-  return parsed;
-}
+// What one document is likely to take.
+size_t document_bytes(std::string_view text) { return 2 * text.size() + kDocumentBytes; }
 
 Object shared(json::object object) { return std::make_shared<const json::object>(std::move(object)); }
 
@@ -127,19 +122,19 @@ std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
   return std::nullopt;
 }
 
-// Who it is that a server has made, as a document. nullopt: it is not written as servers of Kubernetes write.
-std::optional<json::object> identity_in(const kube::Resource& resource, std::string_view body) {
+// Who it is that a server has made, as a document. Null: it is not written as servers of Kubernetes write.
+Object identity_in(const kube::Resource& resource, std::string_view body) {
   auto top = skim<1>(body, {"metadata"});
-  if (!top) return std::nullopt;
+  if (!top) return nullptr;
   auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"});
-  if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return std::nullopt;
+  if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return nullptr;
   const auto& [name, ns, uid, version] = *parts;
-  Result<json::value> parsed = parse_document(
-      fmt::format(R"({{"name":{},"namespace":{},"uid":{},"resourceVersion":{}}})", name, ns, uid, version));
-  if (!parsed.ok()) return std::nullopt;
-  return json::object{{"apiVersion", resource.api_version()},
-                      {"kind", kube::jview(resource.kind)},
-                      {"metadata", std::move(parsed).value()}};
+  std::string text = fmt::format(
+      R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":{},"namespace":{},"uid":{},"resourceVersion":{}}}}})",
+      resource.api_version(), resource.kind, name, ns, uid, version);
+  DocumentArena arena(document_bytes(text));
+  Result<json::value> parsed = kube::parse_json_into(DocumentArena::storage(), text);
+  return parsed.ok() ? arena.whole(std::move(parsed.value().get_object())) : nullptr;
 }
 
 bool is_list(const kube::Request& request) {
@@ -174,27 +169,30 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
   if (status < 200 || status >= 300) return error_of(status, body, writes);
   if (writes && request.heed == kube::Heed::kNothing) return Reply{};
   if (writes && request.heed == kube::Heed::kIdentity) {
-    if (std::optional<json::object> made = identity_in(request.resource, body)) {
-      Reply reply;
-      reply.object = shared(std::move(*made));
-      return reply;
-    }
+    Reply reply;
+    reply.object = identity_in(request.resource, body);
+    if (reply.object != nullptr) return reply;
   }
-  Result<json::value> parsed = is_list(request) ? kube::parse_json(body) : parse_document(body);
+  // Of a list somebody keeps some items, and each for itself.
+  std::optional<DocumentArena> arena;
+  if (!is_list(request)) arena.emplace(document_bytes(body));
+  Result<json::value> parsed =
+      arena ? kube::parse_json_into(DocumentArena::storage(), body) : kube::parse_json(body);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,
                  fmt::format("{}: what the server answered is no JSON object", kube::to_string(request))};
   }
   json::object object = std::move(parsed.value().get_object());
-  if (is_list(request)) return list_of(request.resource, std::move(object));
+  if (!arena) return list_of(request.resource, std::move(object));
   Reply reply;
   bool status_alone = kube::text_at(object, {"kind"}) == "Status" && !object.contains("spec");
-  if (!status_alone) reply.object = shared(std::move(object));
+  if (!status_alone) reply.object = arena->whole(std::move(object));
   return reply;
 }
 
 Result<WatchEvent> event_of(std::string_view line) {
-  Result<json::value> parsed = parse_document(line);
+  DocumentArena arena(document_bytes(line));
+  Result<json::value> parsed = kube::parse_json_into(DocumentArena::storage(), line);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
   }
@@ -213,7 +211,7 @@ Result<WatchEvent> event_of(std::string_view line) {
   if (!kind) {
     return Error{ErrorKind::kUnavailable, fmt::format("the watch told of '{}'", kube::shown(type))};
   }
-  return WatchEvent{*kind, shared(std::move(object->get_object()))};
+  return WatchEvent{*kind, arena.whole(std::move(object->get_object()))};
 }
 
 Result<int> exit_code_of(std::string_view status) {

@@ -1,6 +1,7 @@
 #include "client/packed.h"
 
 #include "base/match.h"
+#include "client/document_arena.h"
 #include "kube/meta.h"
 
 namespace trainyard::client {
@@ -8,7 +9,8 @@ namespace trainyard::client {
 namespace {
 
 Object parsed(const std::string& text) {
-  return std::make_shared<const json::object>(std::move(json::parse(text).as_object()));
+  DocumentArena arena(2 * text.size());
+  return arena.whole(std::move(json::parse(text, DocumentArena::storage()).as_object()));
 }
 
 }  // namespace
