@@ -50,13 +50,18 @@ struct ObjectKey {
 
 // An object that is new, different or gone: what depends on it is worth another look.
 struct Changed {
-  Object before;  // null: it is new
-  Object after;   // null: it is gone
+  std::optional<Packed> was;  // none: it is new
+  Object after;               // null: it is gone
+  // It was and is the same object, of the same owners and with the same labels. False: perhaps all the same.
+  bool akin = false;
+
+  // Null: it is new. Another document each time.
+  Object before() const { return was ? was->object() : nullptr; }
 };
 
 // Stands for a pod that is no more.
 struct Tombstone {
-  Object object;
+  Packed last;
   Time seen;
 };
 
@@ -115,7 +120,9 @@ class Cache {
  private:
   using Place = std::map<ObjectKey, Packed>::iterator;
 
+  Packed unpacked(const Object& object) const;
   Packed pack(const Object& object);
+  Patterns* patterns();
   // What lies here came just now, and is not packed before others have come.
   void came(Place at);
   std::optional<Changed> put(const Object& object, Time now);

@@ -30,10 +30,10 @@ std::string shown(const std::vector<Changed>& changes) {
   std::string text;
   for (const Changed& changed : changes) {
     if (!text.empty()) text += "; ";
-    if (changed.before == nullptr) {
+    if (!changed.was) {
       text += fmt::format("new {}", kube::name_of(*changed.after));
     } else if (changed.after == nullptr) {
-      text += fmt::format("gone {}", kube::name_of(*changed.before));
+      text += fmt::format("gone {}", kube::name_of(*changed.before()));
     } else {
       text += fmt::format("changed {}", kube::name_of(*changed.after));
     }
@@ -115,6 +115,31 @@ TEST_P(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks
   EXPECT_EQ(kube::name_of(*vanished[1]), "c");
   cache.settle_vanished("owner", vanished);
   EXPECT_TRUE(cache.vanished_of("owner").empty());
+}
+
+TEST_P(CacheTest, AkinIsWhatHasTheSameOwnersAndLabels) {
+  Cache cache(GetParam());
+  listed(cache, {pod("a", 1, "ua")}, 1);
+  auto akin = [&](const Object& object) {
+    std::vector<Changed> changes = cache.apply(Apply{object}, kCachedAt);
+    EXPECT_EQ(changes.size(), 1u);
+    return changes.at(0).akin;
+  };
+  auto with = [](const Object& object, std::string_view label) {
+    json::object changed = *object;
+    changed["metadata"].get_object()["labels"] = json::object{{"a", label}};
+    return std::make_shared<const json::object>(changed);
+  };
+  // Of documents, which are at hand, it is not noted.
+  const bool noted = GetParam() == Form::kText;
+  EXPECT_EQ(akin(pod("a", 2, "ua", "Succeeded")), noted);
+  EXPECT_FALSE(akin(with(pod("a", 3, "ua"), "x")));
+  EXPECT_EQ(akin(with(pod("a", 4, "ua"), "x")), noted);
+  EXPECT_FALSE(akin(with(pod("a", 5, "ua"), "y")));
+  EXPECT_FALSE(akin(with(pod("a", 6, "another"), "y")));
+  json::object stripped = *pod("a", 7, "another");
+  stripped["metadata"].get_object().erase("ownerReferences");
+  EXPECT_FALSE(akin(std::make_shared<const json::object>(stripped)));
 }
 
 TEST_P(CacheTest, NothingRemainsForWhoDoesNotAskForIt) {

@@ -58,7 +58,7 @@ struct DocumentArena::Held {
 };
 
 DocumentArena::DocumentArena(size_t expected)
-    : outer_(std::exchange(current, this)), next_size_(rounded(expected)) {}
+    : outer_(std::exchange(current, this)), block_size_(rounded(expected)) {}
 
 DocumentArena::~DocumentArena() {
   stop_giving();
@@ -73,13 +73,12 @@ json::storage_ptr DocumentArena::storage() {
 void* DocumentArena::give(size_t bytes) {
   const size_t size = rounded(bytes);
   if (static_cast<size_t>(end_ - free_) < size) {
-    const size_t room = std::max(next_size_, size);
+    const size_t room = std::max(block_size_, size);
     void* memory = ::operator new(kStride + kOffset + room);
     static_assert(sizeof(Block) <= kStride + kOffset);
     blocks_ = new (memory) Block{blocks_};
     free_ = static_cast<char*>(memory) + kStride + kOffset;
     end_ = free_ + room;
-    next_size_ = 2 * room;
   }
   return std::exchange(free_, free_ + size);
 }

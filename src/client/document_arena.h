@@ -39,7 +39,7 @@ class DocumentArena {
   void stop_giving();
 
   DocumentArena* outer_;  // in which this thread was making a document before
-  size_t next_size_;
+  size_t block_size_;
   Block* blocks_ = nullptr;  // the newest first
   char* free_ = nullptr;     // of the newest
   char* end_ = nullptr;

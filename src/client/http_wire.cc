@@ -82,19 +82,28 @@ Result<Reply> list_of(const kube::Resource& resource, json::object body) {
 
 // Behind the string that begins at `at`; npos when it does not end.
 size_t end_of_string(std::string_view text, size_t at) {
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '"') return at + 1;
-    if (text[at] == '\\') ++at;
+  for (size_t from = at + 1; from < text.size();) {
+    const size_t mark = text.find('"', from);
+    if (mark == std::string_view::npos) break;
+    size_t escapes = mark;
+    while (escapes > from && text[escapes - 1] == '\\') --escapes;
+    if ((mark - escapes) % 2 == 0) return mark + 1;
+    from = mark + 1;
   }
   return std::string_view::npos;
 }
+
+// Whether a text may turn out not to be an object after the last thing that is wanted of it.
+enum class Rest { kMatters, kIsFine };
 
 // The texts of an object's members of these names, "" for those that it does not have. What else there is is
 // stepped over and not looked at. nullopt: this is no object, or not all of one.
 template <size_t kCount>
 std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
-                                                         const std::array<std::string_view, kCount>& names) {
+                                                         const std::array<std::string_view, kCount>& names,
+                                                         Rest rest = Rest::kMatters) {
   std::array<std::string_view, kCount> found;
+  size_t left = kCount;
   if (!text.starts_with('{')) return std::nullopt;
   int depth = 0;
   std::string_view* member = nullptr;  // of `found`, the one whose value we are in
@@ -115,8 +124,11 @@ std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
     if (c == '{' || c == '[') ++depth;
     if (c == '}' || c == ']') --depth;
     bool ends_member = (depth == 1 && c == ',') || depth == 0;
-    if (ends_member && member != nullptr) *std::exchange(member, nullptr) = text.substr(begin, at - begin);
-    if (depth == 0) return found;
+    if (ends_member && member != nullptr) {
+      *std::exchange(member, nullptr) = text.substr(begin, at - begin);
+      --left;
+    }
+    if (depth == 0 || (left == 0 && rest == Rest::kIsFine)) return found;
     ++at;
   }
   return std::nullopt;
@@ -126,7 +138,7 @@ std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
 Object identity_in(const kube::Resource& resource, std::string_view body) {
   auto top = skim<1>(body, {"metadata"});
   if (!top) return nullptr;
-  auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"});
+  auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"}, Rest::kIsFine);
   if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return nullptr;
   const auto& [name, ns, uid, version] = *parts;
   std::string text = fmt::format(

@@ -159,9 +159,11 @@ void Operator::take_in(int stream, const std::vector<client::Output>& outputs, T
   auto look = [&](const Changed& changed) {
     const Time due = now + gathering(view_.place_of(stream));
     // Whose it was is of interest only where that is not whose it is.
-    bool moved = changed.before != nullptr &&
-                 (changed.after == nullptr || !belongs_alike(*changed.before, *changed.after));
-    if (moved) wake_jobs_of(stream, *changed.before, due);
+    const bool stays = changed.akin && view_.place_of(stream) != view_.commands;
+    if (Object before = stays ? nullptr : changed.before()) {
+      const bool moved = changed.after == nullptr || !belongs_alike(*before, *changed.after);
+      if (moved) wake_jobs_of(stream, *before, due);
+    }
     if (changed.after != nullptr) wake_jobs_of(stream, *changed.after, due);
   };
   for (const client::Output& output : outputs) view_.caches[stream].apply(output, now, look);

@@ -61,7 +61,7 @@ void BoardKeeper::on_closed(int stream, const std::optional<Error>& error, Time 
 void BoardKeeper::take_in(int stream, const std::vector<client::Output>& outputs, Time now) {
   for (const client::Output& output : outputs) {
     for (const client::Changed& changed : caches_[stream].apply(output, now)) {
-      const client::Object& seen = changed.after != nullptr ? changed.after : changed.before;
+      const client::Object seen = changed.after != nullptr ? changed.after : changed.before();
       client::ObjectKey key{std::string(kube::namespace_of(*seen)), std::string(kube::name_of(*seen))};
       if (stream != kBoardStream) {
         wake_owner(*seen, now);
