@@ -41,6 +41,22 @@ TEST(Status, SaysWhatTheRealServerSays) {
   EXPECT_EQ(status_of(Error{ErrorKind::kNotFound, ""}, kube::kPods, "p").message, "pods \"p\" not found");
 }
 
+TEST(Status, ANamespaceThatIsNotThereIsWhatIsNotFound) {
+  Status status = status_of(store::not_found(kube::kNamespaces, "team"), kube::kTfJobs, "x");
+  EXPECT_EQ(status.message, "namespaces \"team\" not found");
+  EXPECT_EQ(status.name, "team");
+  EXPECT_EQ(status.kind, "namespaces");
+  EXPECT_EQ(status.group, "");
+}
+
+// kubectl prints `The TFJob "x" is invalid` and the causes, and the message only of what has no name.
+TEST(Status, WhatHasNoCausesIsTold) {
+  Status status = status_of({ErrorKind::kInvalid, "operation 0: nothing there"}, kube::kTfJobs, "x");
+  EXPECT_EQ(status.message, "TFJob.kubeflow.org \"x\" is invalid: operation 0: nothing there");
+  EXPECT_EQ(status.name, "");
+  EXPECT_EQ(status.kind, "");
+}
+
 TEST(Status, ARequestThatDoesNotHoldTogetherIsABadOne) {
   Status status = status_of(store::bad_request("no"), kube::kPods, "p");
   EXPECT_EQ(status.code, 400);
