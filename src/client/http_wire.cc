@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
-#include <utility>
+#include <span>
 
 #include "base/match.h"
 #include "client/document_arena.h"
+#include "client/skim.h"
 #include "kube/access.h"
 #include "kube/parse_into.h"
 #include "kube/yaml.h"
@@ -55,8 +55,10 @@ std::string plain_message(int status, std::string_view body) {
   return fmt::format("the server answered {}{}{}", status, shown.empty() ? "" : ": ", shown);
 }
 
-// One document. Not for lists: of those somebody keeps some items.
-Result<json::value> parse_document(std::string_view text) {
+// One document, of an object at the path. Not for lists: of those somebody keeps some items.
+Result<json::value> parse_document(std::string_view whole, std::span<const std::string_view> path = {}) {
+  std::string room;
+  std::string_view text = without_managers(whole, path, room);
   DocumentArena::Made together = DocumentArena::make(2 * text.size() + kDocumentBytes);
   Result<json::value> parsed = kube::parse_json_into(together.storage, text);
   together.arena->freeze();
@@ -74,7 +76,7 @@ Object named(json::value& item, const kube::Resource& resource) {
   return shared(std::move(whole));
 }
 
-Result<Reply> list_of(const kube::Resource& resource, json::object body) {
+Reply list_of(const kube::Resource& resource, json::object body) {
   Reply reply;
   reply.revision = kube::version_of(body);
   reply.continue_token = kube::text_at(body, {"metadata", "continue"});
@@ -85,46 +87,28 @@ Result<Reply> list_of(const kube::Resource& resource, json::object body) {
   return reply;
 }
 
-// Behind the string that begins at `at`; npos when it does not end.
-size_t end_of_string(std::string_view text, size_t at) {
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '"') return at + 1;
-    if (text[at] == '\\') ++at;
-  }
-  return std::string_view::npos;
-}
-
-// The texts of an object's members of these names, "" for those that it does not have. What else there is is
-// stepped over and not looked at. nullopt: this is no object, or not all of one.
-template <size_t kCount>
-std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
-                                                         const std::array<std::string_view, kCount>& names) {
-  std::array<std::string_view, kCount> found;
-  if (!text.starts_with('{')) return std::nullopt;
-  int depth = 0;
-  std::string_view* member = nullptr;  // of `found`, the one whose value we are in
-  size_t begin = 0;
-  for (size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    if (c == '"') {
-      size_t end = end_of_string(text, at);
-      if (end == std::string_view::npos) return std::nullopt;
-      if (depth == 1 && text.substr(end).starts_with(':')) {
-        auto name = std::find(names.begin(), names.end(), text.substr(at + 1, end - at - 2));
-        member = name == names.end() ? nullptr : &found[static_cast<size_t>(name - names.begin())];
-        begin = end + 1;
-      }
-      at = end;
-      continue;
+// A list item by item: each is a document with memory of its own. nullopt: it has to be read in one piece.
+std::optional<Reply> list_by_items(const kube::Resource& resource, std::string_view body) {
+  std::vector<Object> items;
+  bool is_whole = true;
+  const std::string kind =
+      fmt::format(R"({{"apiVersion":"{}","kind":"{}",)", resource.api_version(), resource.kind);
+  std::string with_kind;
+  std::optional<std::string> frame = skim_list(body, [&](std::string_view item) {
+    if (item.starts_with(R"({"metadata":)")) {  // should its kind come later after all, that one counts
+      with_kind.assign(kind).append(item.substr(1));
+      item = with_kind;
     }
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    bool ends_member = (depth == 1 && c == ',') || depth == 0;
-    if (ends_member && member != nullptr) *std::exchange(member, nullptr) = text.substr(begin, at - begin);
-    if (depth == 0) return found;
-    ++at;
-  }
-  return std::nullopt;
+    Result<json::value> parsed = is_whole ? parse_document(item) : json::value();
+    is_whole = is_whole && parsed.ok();
+    if (is_whole) items.push_back(named(parsed.value(), resource));
+  });
+  if (!frame || !is_whole) return std::nullopt;
+  Result<json::value> parsed = kube::parse_json(*frame);
+  if (!parsed.ok() || !parsed->is_object()) return std::nullopt;
+  Reply reply = list_of(resource, std::move(parsed.value().get_object()));
+  reply.items = std::move(items);
+  return reply;
 }
 
 // Who it is that a server has made, as a document. nullopt: it is not written as servers of Kubernetes write.
@@ -180,6 +164,9 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
       return reply;
     }
   }
+  if (is_list(request)) {
+    if (std::optional<Reply> list = list_by_items(request.resource, body)) return std::move(*list);
+  }
   Result<json::value> parsed = is_list(request) ? kube::parse_json(body) : parse_document(body);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,
@@ -194,7 +181,8 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
 }
 
 Result<WatchEvent> event_of(std::string_view line) {
-  Result<json::value> parsed = parse_document(line);
+  static constexpr std::string_view kPath[] = {"object"};
+  Result<json::value> parsed = parse_document(line, kPath);
   if (!parsed.ok() || !parsed->is_object()) {
     return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
   }

@@ -58,7 +58,7 @@ model::JobSpec lower_valid(const json::object& object, const TfJob& job, const S
   spec.gang = gang_of(job, scheduler);
   spec.managed = job.managed;
   spec.holds_deletion = job.holds_deletion;
-  spec.advice = advice_for(job, scheduler);
+  spec.advice = advice_for(job, scheduler, spec.gang);
   spec.source = std::make_shared<const json::object>(normal_form(object, job));
   if (settings.one_service_per_job) {
     spec.service_per_replica = false;

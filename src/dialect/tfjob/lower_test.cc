@@ -196,6 +196,23 @@ TEST(RestartRules, ATemplatesPolicyCountsWhereTheReplicaHasNone) {
   EXPECT_EQ(pod_of(overwritten, 0, 0)["spec"].at("restartPolicy").as_string(), "Never");
 }
 
+TEST(Lower, ATimeoutThatAGroupCannotHaveIsSpokenOf) {
+  constexpr std::string_view kSpec =
+      "{runPolicy: {schedulingPolicy: {scheduleTimeoutSeconds: 30}}, tfReplicaSpecs: {Worker: {}}}";
+  for (const char* without : {"volcano", "kube-batch", "trainyard"}) {
+    EXPECT_THAT(
+        lowered(kSpec, {.gang_scheduler = without}).advice,
+        ElementsAre(model::Advice{
+            "ScheduleTimeoutIgnored",
+            "scheduleTimeoutSeconds 30 has no effect: only PodGroups of scheduler-plugins have it. Pods of this "
+            "gang hold no nodes while they wait for one another, and wait until there is room"}))
+        << without;
+  }
+  EXPECT_THAT(lowered(kSpec, {.gang_scheduler = "scheduler-plugins"}).advice, IsEmpty());
+  EXPECT_THAT(lowered(kSpec).advice, IsEmpty()) << "nobody was asked for a gang";
+  EXPECT_THAT(lowered("{tfReplicaSpecs: {Worker: {}}}", {.gang_scheduler = "volcano"}).advice, IsEmpty());
+}
+
 TEST(Lower, AdviceSaysWhatMayNotBeMeant) {
   EXPECT_EQ(lowered("{tfReplicaSpecs: {Worker: {restartPolicy: Always}}}").advice.at(0).reason,
             "TFJobNeverEnds");
