@@ -30,8 +30,10 @@ std::string nearest_word(std::string_view word, const std::vector<std::string_vi
   std::string_view best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (std::string_view candidate : known) {
-    size_t d = candidate.starts_with(word) ? 1 : distance(word, candidate);
-    if (d < best_distance) {
+    const bool begins = candidate.starts_with(word);
+    size_t d = begins ? 1 : distance(word, candidate);
+    // With every letter another it is another word.
+    if (d < best_distance && (begins || d < word.size())) {
       best = candidate;
       best_distance = d;
     }

@@ -12,6 +12,9 @@ TEST(NearestWord, SlipsOfTheFingersOnly) {
   EXPECT_EQ(nearest_word("convret", known), "convert");
   EXPECT_EQ(nearest_word("zzzzzz", known), "");
   EXPECT_EQ(nearest_word("", known), "");
+  EXPECT_EQ(nearest_word("t9", {"vc", "a"}), "");
+  EXPECT_EQ(nearest_word("rn", {"run"}), "run");
+  EXPECT_EQ(nearest_word("r", {"a", "run"}), "run");
   EXPECT_EQ(nearest_word(std::string(10000, 'e'), known), "");
 }
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/nearest_word.h"
 #include "cli/command_line_install.h"
+#include "cli/command_line_misuse.h"
 #include "cli/command_line_operator.h"
 #include "cli/command_line_plane.h"
 #include "cli/command_line_scheduler.h"
@@ -132,7 +132,7 @@ void describe(CLI::App& app, Raw& raw) {
       "  trainyard run job.yaml\n"
       "  trainyard explain job.yaml\n"
       "  trainyard up --detach\n\n"
-      "trainyard COMMAND --help tells more.");
+      "trainyard COMMAND --help, or help COMMAND, tells more.");
 }
 
 Command explain_of(const Raw& raw) {
@@ -185,11 +185,8 @@ std::optional<Misused> unknown_command(const std::vector<std::string>& arguments
   for (std::string_view known : command_names()) {
     if (word == known) return std::nullopt;
   }
-  std::string text = fmt::format("unknown command '{}'", word);
-  if (std::string near = nearest_word(word, command_names()); !near.empty()) {
-    text += fmt::format("; did you mean '{}'?", near);
-  }
-  return Misused{text + "\nRun 'trainyard --help' for the commands.\n"};
+  return Misused{fmt::format("unknown command '{}'{}\nRun 'trainyard --help' for the commands.\n", word,
+                             did_you_mean(word, command_names()))};
 }
 
 }  // namespace
@@ -227,14 +224,20 @@ std::vector<std::string> only_help_of(const CLI::App& app, const std::vector<std
 }  // namespace
 
 Command read_command_line(const std::vector<std::string>& arguments) {
+  // As many programs have it: "help" is the program's own, "help run" a command's.
+  if (!arguments.empty() && arguments[0] == "help") {
+    std::vector<std::string> about(arguments.begin() + 1, arguments.end());
+    about.push_back("--help");
+    return read_command_line(about);
+  }
   if (std::optional<Misused> unknown = unknown_command(arguments)) return *unknown;
   CLI::App app("Runs TensorFlow training jobs from the YAML people already have");
   Raw raw;
   describe(app, raw);
   if (arguments.empty()) return Misused{app.help()};
   if (arguments[0] == "--version") return Version{};
+  std::vector<std::string> words = raw.verbs.take_command(arguments);
   try {
-    std::vector<std::string> words = raw.verbs.take_command(arguments);
     bool asks = std::any_of(words.begin(), words.end(),
                             [](const std::string& word) { return word == "--help" || word == "-h"; });
     if (asks) words = only_help_of(app, words);
@@ -242,8 +245,7 @@ Command read_command_line(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForHelp&) {
     return Help{app.help()};
   } catch (const CLI::ParseError& error) {
-    return Misused{fmt::format("{}\nRun 'trainyard {}--help' for help.\n", error.what(),
-                               arguments[0].starts_with("-") ? "" : arguments[0] + " ")};
+    return Misused{misuse_in_words(app, words, error)};
   }
   return command_of(app.get_subcommands().at(0)->get_name(), raw);
 }

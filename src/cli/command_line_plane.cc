@@ -79,7 +79,7 @@ void add_settings(CLI::App& command, dialect::Settings& settings) {
 
 void add_paths(CLI::App& command, std::vector<std::string>& paths) {
   command
-      .add_option("PATH", paths,
+      .add_option("-f,--filename,PATH", paths,
                   "A file, a directory (its .yaml, .yml and .json files) or - for standard input")
       ->required()
       ->type_name("");

@@ -31,6 +31,15 @@ TEST(CommandLine, EachCommandIsRead) {
   EXPECT_EQ(read_command_line({"--version"}), Command(Version{}));
 }
 
+// Who comes from kubectl types -f.
+TEST(CommandLine, ManifestsMayBeNamedAsForKubectl) {
+  EXPECT_EQ(read_command_line({"validate", "-f", "a.yaml"}), Command(Validate{{"a.yaml"}, {}}));
+  EXPECT_EQ(read_command_line({"explain", "--filename=a"}),
+            Command(Explain{{"a"}, OutputForm::kText, {}, {}}));
+  EXPECT_EQ(read_command_line({"convert", "-f", "-", "--to", "t9k"}), Command(Convert{{"-"}, "t9k"}));
+  EXPECT_EQ(std::get<RunJobs>(read_command_line({"run", "-f", "a", "-f", "b"})).paths, (Words{"a", "b"}));
+}
+
 TEST(CommandLine, HowPodsRunIsRead) {
   auto runtime = [](const char* word) {
     Command command = read_command_line({"run", "--runtime", word, "a"});
@@ -121,6 +130,22 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
                      "the command goes after --: trainyard exec a -- ls x"},
            MisuseRow{{"get", "-o", "xml"}, "wide,yaml,json,name"},
            MisuseRow{{"--colour"}, "--colour"},
+           MisuseRow{{"run", "--runtme", "process", "a"},
+                     "unknown option '--runtme'; did you mean '--runtime'?\n"},
+           MisuseRow{{"get", "--outptu=yaml"}, "unknown option '--outptu'; did you mean '--output'?\n"},
+           MisuseRow{{"get", "-x"}, "unknown option '-x'\nRun 'trainyard get --help' for help.\n"},
+           MisuseRow{{"up", "now"}, "'now' was not expected\n"},
+           MisuseRow{{"run", "a", "--gpus"}, "--gpus: a value is missing\n"},
+           MisuseRow{{"queue"}, "a command is missing: list, describe, create, close, open, delete\n"},
+           MisuseRow{
+               {"queue", "lst"},
+               "unknown command 'queue lst'; did you mean 'list'?\nRun 'trainyard queue --help' for help.\n"},
+           MisuseRow{{"queue", "list", "--wide"},
+                     "unknown option '--wide'\nRun 'trainyard queue list --help'"},
+           MisuseRow{{"scale", "a"}, "no size was given: trainyard scale JOB ROLE=N"},
+           MisuseRow{{"scale"}, "JOB is required"},
+           MisuseRow{{"run"}, "PATH is required"},
+           MisuseRow{{"help", "rn"}, "unknown command 'rn'; did you mean 'run'?"},
        }) {
     Command command = read_command_line(row.arguments);
     ASSERT_TRUE(std::holds_alternative<Misused>(command)) << row.says;
@@ -134,6 +159,12 @@ TEST(CommandLine, HelpIsGivenWhateverElseIsMissing) {
     Command command = read_command_line(words);
     ASSERT_TRUE(std::holds_alternative<Help>(command)) << words[0];
     EXPECT_THAT(std::get<Help>(command).text, HasSubstr("trainyard " + words[0]));
+  }
+  for (const auto& [asked, same] :
+       std::vector<std::pair<Words, Words>>{{{"help"}, {"--help"}},
+                                            {{"help", "run"}, {"run", "--help"}},
+                                            {{"help", "queue", "create"}, {"queue", "create", "--help"}}}) {
+    EXPECT_EQ(read_command_line(asked), read_command_line(same));
   }
   Command nested = read_command_line({"queue", "create", "--help"});
   ASSERT_TRUE(std::holds_alternative<Help>(nested));

@@ -155,7 +155,9 @@ std::vector<CommandShape> shapes() {
       {"--clean-pod-policy", "default of cleanPodPolicy", "Running All None"},
       {"--evaluator-in-cluster", "list the evaluator in TF_CONFIG", "", true},
   };
-  std::vector<Option> explain = settings;
+  const Option filename = {"--filename", "the manifest", ""};
+  const std::vector<Option> validate = joined(settings, {filename});
+  std::vector<Option> explain = validate;
   explain.push_back({"--output", "print objects instead", "yaml json"});
   explain.push_back({"--now", "plan as of this time", ""});
   const Option data_dir = {"--data-dir", "where everything is kept", ""};
@@ -167,7 +169,7 @@ std::vector<CommandShape> shapes() {
                        {"--tensorboard-command", "program of TensorBoards", ""},
                        {"--log-days", "keep logs for so long", ""},
                        {"--log-megabytes", "keep no more logs than this", ""}});
-  std::vector<Option> run = up;
+  std::vector<Option> run = joined(up, {filename});
   run.push_back({"--quiet", "no output of replicas", "", true});
   up.insert(up.end(), {{"--address", "the address to listen on", ""},
                        {"--port", "the port to listen on", ""},
@@ -187,12 +189,12 @@ std::vector<CommandShape> shapes() {
       scheduler_shape(),
       queue_shape(),
       install_shape(),
-      {"validate", "check manifests", "", settings},
+      {"validate", "check manifests", "", validate},
       {"explain", "show what a job means", "", explain},
       {"convert",
        "write a job in another dialect",
        "",
-       {{"--to", "the dialect to write", "tfjob t9k volcano"}}},
+       {{"--to", "the dialect to write", "tfjob t9k volcano"}, filename}},
       {"sim",
        "run simulated worlds",
        "-",

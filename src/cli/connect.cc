@@ -113,6 +113,10 @@ Result<std::unique_ptr<Connection>> connect(const Target& target) {
                  fmt::format("{}; start it with 'trainyard up --data-dir {}'", no_plane, target.data_dir)};
   }
   Result<client::Access> access = client::find_access(around, "", "");
+  std::error_code ignored;
+  if (folder.ok() && std::filesystem::equivalent(around.kubeconfig, DataDir{*folder}.kubeconfig(), ignored)) {
+    return Error{ErrorKind::kUnavailable, no_plane + "; start it with 'trainyard up --detach'"};
+  }
   if (access.ok()) return over_http(*access, target, logs_beside(around.kubeconfig, *access, around));
   return Error{
       access.error().kind,

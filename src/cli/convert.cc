@@ -99,7 +99,7 @@ int convert(const Convert& command, const Console& console) {
     first = false;
   }
   if (!any_job && fine) {
-    console.err << "there is no training job in the input\n";
+    console.err << no_job_in_words(manifests) << "\n";
     return kInputAtFault;
   }
   return fine ? kFine : kInputAtFault;

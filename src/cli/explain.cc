@@ -44,7 +44,7 @@ Jobs lower_all(const Manifests& manifests, const dialect::Settings& settings, co
     }
   }
   if (jobs.valid.empty() && jobs.all_fine) {
-    console.err << "there is no training job in the input\n";
+    console.err << no_job_in_words(manifests) << "\n";
     jobs.all_fine = false;
   }
   return jobs;

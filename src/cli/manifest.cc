@@ -285,4 +285,19 @@ Manifests take_apart(const std::vector<TextFile>& files, std::span<const dialect
   return manifests;
 }
 
+std::string no_job_in_words(const Manifests& manifests) {
+  constexpr size_t kKindsShown = 5;
+  std::vector<std::string_view> kinds;
+  for (const Object& object : manifests.objects) {
+    std::string_view kind = kube::text_at(object.body, {"kind"});
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+  std::string list;
+  for (size_t i = 0; i < std::min(kinds.size(), kKindsShown); ++i) {
+    list += fmt::format("{}{}", list.empty() ? ", only " : ", ", kinds[i]);
+  }
+  if (kinds.size() > kKindsShown) list += " and others";
+  return fmt::format("there is no TFJob, TensorFlowTrainingJob or Volcano Job in the input{}", list);
+}
+
 }  // namespace trainyard::cli

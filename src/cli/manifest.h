@@ -54,4 +54,7 @@ struct Manifests {
 // REQUIRES: `files` and `dialects` outlive the result.
 Manifests take_apart(const std::vector<TextFile>& files, std::span<const dialect::Dialect> dialects);
 
+// That no job is among the objects, and what there is instead.
+std::string no_job_in_words(const Manifests& manifests);
+
 }  // namespace trainyard::cli

@@ -44,7 +44,7 @@ bool check(const Manifests& manifests, const RunJobs& command, const Console& co
     }
   }
   if (fine && jobs == 0) {
-    console.err << "there is no TFJob, TensorFlowTrainingJob or Volcano Job in what was given\n";
+    console.err << no_job_in_words(manifests) << "\n";
     return false;
   }
   return fine;

@@ -58,6 +58,19 @@ Result<Done> RunSession::ensure_namespace(const std::string& ns) {
   return Done{};
 }
 
+// A run without --data-dir begins with nothing: what is there already was given twice.
+Error RunSession::refused(const Object& document, const Error& error) const {
+  std::string_view why;
+  if (error.kind == ErrorKind::kAlreadyExists) {
+    why = command_.plane.data_dir.empty()
+              ? "; it is in the input twice"
+              : "; it is in the input twice, or an earlier run with this --data-dir "
+                "left it: give another, or none";
+  }
+  return {error.kind,
+          fmt::format("{}: {}: {}{}", document.place_of(""), document.title(), error.message, why)};
+}
+
 Result<Done> RunSession::create_other(const Object& document) {
   bool known = false;
   kube::Resource resource = resource_of(plane_.registry(), document.body, known);
@@ -77,10 +90,7 @@ Result<Done> RunSession::create_other(const Object& document) {
   }
   Result<client::Object> made =
       client::create(plane_.client(), resource, resource.namespaced ? ns : "", std::move(body));
-  if (!made.ok()) {
-    return Error{made.error().kind,
-                 fmt::format("{}: {}: {}", document.place_of(""), document.title(), made.error().message)};
-  }
+  if (!made.ok()) return refused(document, made.error());
   return Done{};
 }
 
@@ -96,9 +106,7 @@ Result<Done> RunSession::create(const std::vector<Object>& documents) {
     std::string ns(kube::namespace_of(body));
     if (Result<Done> made = ensure_namespace(ns); !made.ok()) return made.error();
     Result<client::Object> made = client::create(plane_.client(), dialect.resource, ns, std::move(body));
-    if (!made.ok()) {
-      return Error{made.error().kind, fmt::format("{}: {}", document.place_of(""), made.error().message)};
-    }
+    if (!made.ok()) return refused(document, made.error());
     Job job;
     job.dialect = &dialect;
     job.ns = ns;
@@ -131,6 +139,8 @@ int RunSession::watch() {
       stops_ = 2;
     }
     if (asked() > stops_) stop_jobs();
+    // A full disk refuses a removal; it may have room again.
+    if (stops_ == 1 && looks_ % kSlowLooks == 0) remove_jobs();
     if (stops_ >= 2) break;
     interrupts_.sleep(is_behind ? Duration{0} : kScreenLooksEvery);
   }
@@ -280,11 +290,18 @@ void RunSession::stop_jobs() {
   stops_ = asked();
   if (stops_ >= 2) return;
   say("stopping; once more kills what still runs");
-  for (const Job& job : jobs_) {
-    if (job.ended) continue;
+  remove_jobs();
+}
+
+void RunSession::remove_jobs() {
+  for (Job& job : jobs_) {
+    if (job.ended || job.removed) continue;
     Result<Done> removed = client::remove(plane_.client(), job.dialect->resource, job.ns, job.name,
                                           {.propagation = kube::Propagation::kForeground});
-    if (!removed.ok() && removed.error().kind != ErrorKind::kNotFound) say(removed.error().message);
+    job.removed = removed.ok() || removed.error().kind == ErrorKind::kNotFound;
+    if (job.removed || job.refusal == removed.error().message) continue;
+    job.refusal = removed.error().message;
+    say(job.refusal);
   }
 }
 

@@ -44,11 +44,15 @@ class RunSession {
     JobView view;
     bool ended = false;
     bool is_there = true;  // the API still has it
+    bool removed = false;  // its removal was accepted
+    std::string refusal;   // of its removal, as it was told
     // Folders that replicas may write event files to.
     std::map<std::filesystem::path, EventFolder> events;
   };
 
   Result<Done> create_other(const Object& document);
+  // Why the document could not be created, with its place.
+  Error refused(const Object& document, const Error& error) const;
   Result<Done> ensure_namespace(const std::string& ns);
   // The pods of all jobs, by the uid of the job.
   using PodsByOwner = std::map<std::string, std::vector<client::Object>, std::less<>>;
@@ -73,6 +77,7 @@ class RunSession {
   // How often the user asked to stop: to read no more is to ask once.
   int asked() const { return interrupts_.count() + (reader_left_ ? 1 : 0); }
   void stop_jobs();
+  void remove_jobs();
   bool all_ended() const;
   int exit_status() const;
   Screen screen() const;

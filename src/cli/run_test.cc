@@ -81,7 +81,7 @@ TEST(Run, NoJobInTheInputIsAFault) {
        {Command(Explain{{"-"}, OutputForm::kText, {}, {}}), Command(Convert{{"-"}, "t9k"})}) {
     Ran ran = run_on(command, "apiVersion: v1\nkind: Pod\n");
     EXPECT_EQ(ran.status, kInputAtFault);
-    EXPECT_EQ(ran.err, "there is no training job in the input\n");
+    EXPECT_EQ(ran.err, "there is no TFJob, TensorFlowTrainingJob or Volcano Job in the input, only Pod\n");
   }
 }
 

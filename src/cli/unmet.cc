@@ -9,6 +9,9 @@
 #include "kube/meta.h"
 #include "kube/pod_requests.h"
 #include "sched/amounts.h"
+#include "sched/decode.h"
+#include "sched/fit.h"
+#include "sched/shape.h"
 
 namespace trainyard::cli {
 namespace {
@@ -109,6 +112,7 @@ class Needs {
       for (const std::string& reference : references_of(pod)) look_for(document, *spec, reference);
       for (const std::string& words : oversized_variables(pod)) say(document, words);
       if (brings_nodes()) continue;
+      look_for_node(document, pod);
       look_for_room(document, pod);
       look_for_commands(document, pod);
     }
@@ -154,18 +158,29 @@ class Needs {
                        [](const Object& one) { return kube::text_at(one.body, {"kind"}) == "Node"; });
   }
 
-  // What each node has; empty when none says so.
-  const std::vector<json::object>& rooms() {
-    for (int look = 0; rooms_.empty() && look < kRoomLooks; ++look) {
+  // The nodes that say what they have; empty when none does.
+  const std::vector<client::Object>& nodes() {
+    for (int look = 0; nodes_.empty() && look < kRoomLooks; ++look) {
       if (look > 0) std::this_thread::sleep_for(kRoomLooksEvery);
-      Result<client::Reply> nodes = client::list(plane_.client(), kube::kNodes, "");
-      if (!nodes.ok()) continue;
-      for (const client::Object& node : nodes->items) {
-        if (const json::object* room = kube::object_at(*node, {"status", "allocatable"}))
-          rooms_.push_back(*room);
+      Result<client::Reply> listed = client::list(plane_.client(), kube::kNodes, "");
+      if (!listed.ok()) continue;
+      for (const client::Object& node : listed->items) {
+        if (kube::object_at(*node, {"status", "allocatable"}) != nullptr) nodes_.push_back(node);
       }
     }
-    return rooms_;
+    return nodes_;
+  }
+
+  void look_for_node(const Object& document, const json::object& pod) {
+    std::optional<std::string> wanted;
+    for (const client::Object& node : nodes()) {
+      wanted = wanted_elsewhere(pod, *node);
+      if (!wanted) return;
+    }
+    if (!wanted) return;
+    say(document, fmt::format("a pod wants a node {}, and this machine is none: take its nodeSelector or "
+                              "nodeAffinity out of the manifest",
+                              *wanted));
   }
 
   // CPUs are shared out here, whatever was asked for.
@@ -173,11 +188,12 @@ class Needs {
     for (const auto& [name, wanted] : kube::requests_of(pod)) {
       if (name == "cpu" || wanted == 0) continue;
       int64_t has = 0;
-      for (const json::object& room : rooms()) {
-        Result<kube::Quantity> there = kube::Quantity::parse(kube::text_at(room, {name}));
+      for (const client::Object& node : nodes()) {
+        Result<kube::Quantity> there =
+            kube::Quantity::parse(kube::text_at(*node, {"status", "allocatable", name}));
         if (there.ok()) has = std::max(has, kube::to_amount(name, *there));
       }
-      if (rooms_.empty() || has >= wanted) continue;
+      if (nodes_.empty() || has >= wanted) continue;
       std::string_view hint = name == "nvidia.com/gpu" ? "; --gpus declares them" : "";
       say(document, fmt::format("a pod needs {}; this machine has {}{}", sched::amount_phrase(name, wanted),
                                 sched::amount_text(name, has), hint));
@@ -187,13 +203,22 @@ class Needs {
   Plane& plane_;
   const std::vector<Object>& documents_;
   const PlaneSettings& settings_;
-  std::vector<json::object> rooms_;
+  std::vector<client::Object> nodes_;
   std::vector<std::string> said_;
 };
 
 }  // namespace
 
 std::vector<std::string> references_of(const json::object& pod) { return References(pod).take(); }
+
+std::optional<std::string> wanted_elsewhere(const json::object& pod, const json::object& node) {
+  sched::Node here;
+  here.name = kube::name_of(node);
+  here.labels = sched::decode_labels(kube::object_at(node, {"metadata", "labels"}));
+  const sched::NodeRule rule = sched::shape_of(pod).rule;
+  if (sched::unfit(rule, nullptr, here) != sched::Unfit::kSelector) return std::nullopt;
+  return sched::wanted_nodes_text(rule, nullptr);
+}
 
 std::vector<std::string> oversized_variables(const json::object& pod) {
   constexpr size_t kVariableMax = 128 * 1024;  // NAME=VALUE and the byte that ends it: Linux's MAX_ARG_STRLEN

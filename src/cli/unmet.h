@@ -2,6 +2,7 @@
 // it later. Said before anything starts, each thing once.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,9 @@ std::vector<std::string> unmet_needs(Plane& plane, const std::vector<Object>& do
 
 // The Secrets, ConfigMaps and claims that a pod cannot start without, as "secret/name". Pure.
 std::vector<std::string> references_of(const json::object& pod);
+
+// Which nodes the pod wants by nodeSelector or nodeAffinity, in words, when the node is none of them. Pure.
+std::optional<std::string> wanted_elsewhere(const json::object& pod, const json::object& node);
 
 // A sentence for each variable of the pod with which no program can be started: TF_CONFIG names every
 // replica of a job. Pure.

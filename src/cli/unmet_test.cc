@@ -33,6 +33,18 @@ TEST(Unmet, WithoutCommand) {
   EXPECT_EQ(without_command(pod), (Pairs{{"i", "x"}, {"c", "y:1"}}));
 }
 
+TEST(Unmet, WantedElsewhere) {
+  auto parsed = [](const char* text) { return json::parse(kube::jview(text)).as_object(); };
+  const json::object node = parsed(R"j({"metadata":{"name":"here","labels":{"os":"linux"}}})j");
+  EXPECT_EQ(wanted_elsewhere(parsed(R"j({"spec":{}})j"), node), std::nullopt);
+  EXPECT_EQ(wanted_elsewhere(parsed(R"j({"spec":{"nodeSelector":{"os":"linux"}}})j"), node), std::nullopt);
+  EXPECT_EQ(wanted_elsewhere(parsed(R"j({"spec":{"nodeSelector":{"gpu":"a100"}}})j"), node), "gpu=a100");
+  const json::object affine = parsed(R"j({"spec":{"affinity":{"nodeAffinity":{
+    "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+      {"matchExpressions":[{"key":"gpu","operator":"Exists"}]}]}}}}})j");
+  EXPECT_EQ(wanted_elsewhere(affine, node), "gpu");
+}
+
 TEST(Unmet, OversizedVariables) {
   // NAME=VALUE and a byte that ends it: 131,072 in all are started, one more is not.
   auto pod = [](size_t value) {

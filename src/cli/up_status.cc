@@ -99,6 +99,16 @@ int plane_status(const PlaneStatus& command, const Console& console) {
     console.out << fmt::format("no plane is up in {}; 'trainyard up' starts one\n", dir->root.string());
     return kInputAtFault;
   }
+  Target target;
+  target.data_dir = dir->root.string();
+  target.all_namespaces = true;
+  Result<std::unique_ptr<Connection>> connection = connect(target);
+  if (!connection.ok()) {
+    console.out << fmt::format(
+        "no plane answers in {}; process {} has it: a 'trainyard run', or a plane that starts or ends\n",
+        dir->root.string(), holder);
+    return kInputAtFault;
+  }
   auto line = [&](std::string_view key, std::string_view text) {
     console.out << fmt::format("  {:<11} {}\n", key, text);
   };
@@ -111,16 +121,8 @@ int plane_status(const PlaneStatus& command, const Console& console) {
     line("since", fmt::format("{} ({} ago)", format_rfc3339(since), format_duration(wall_clock() - since)));
   }
   line("kubeconfig", dir->kubeconfig().string());
-  Target target;
-  target.data_dir = dir->root.string();
-  target.all_namespaces = true;
-  Result<std::unique_ptr<Connection>> connection = connect(target);
-  if (connection.ok()) {
-    line("address", (*connection)->server());
-    tell_world((*connection)->cluster(), console);
-  } else {
-    line("trouble", connection.error().message);
-  }
+  line("address", (*connection)->server());
+  tell_world((*connection)->cluster(), console);
   int64_t store = bytes_below(dir->store());
   for (const char* more : {"-wal", "-shm"}) store += bytes_below(dir->store().string() + more);
   line("store", size_in_words(store));

@@ -85,11 +85,7 @@ void VerbCommands::Raw::add_replica(CLI::App& command_app) {
 
 void VerbCommands::Raw::add_submit(CLI::App& app) {
   CLI::App* command_app = app.add_subcommand("submit", "Create jobs, and what else the files hold");
-  command_app
-      ->add_option("-f,--filename,PATH", paths,
-                   "A file, a directory (its .yaml, .yml and .json files) or - for standard input")
-      ->required()
-      ->type_name("");
+  add_paths(*command_app, paths);
   add_target(*command_app);
   add_settings(*command_app, settings);
   command_app->footer(
@@ -168,10 +164,7 @@ void VerbCommands::Raw::add_pause_and_resume(CLI::App& app) {
 
 void VerbCommands::Raw::add_scale(CLI::App& app) {
   CLI::App* command_app = app.add_subcommand("scale", "Give roles of a job another number of replicas");
-  command_app->add_option("JOB", words, "The job, then ROLE=N for each role")
-      ->required()
-      ->expected(2, 65)
-      ->type_name("");
+  command_app->add_option("JOB", words, "The job, then ROLE=N for each role")->required()->type_name("");
   add_target(*command_app);
   command_app->footer(
       "Examples:\n"
@@ -320,6 +313,7 @@ std::optional<std::pair<std::string, int>> role_count_of(const std::string& word
 }
 
 Read scale_of(const Target& target, const std::vector<std::string>& words) {
+  if (words.size() < 2) return Misused{"no size was given: trainyard scale JOB ROLE=N, such as worker=4\n"};
   ScaleJob scale{words.at(0), {}};
   for (size_t i = 1; i < words.size(); ++i) {
     std::optional<std::pair<std::string, int>> role = role_count_of(words[i]);

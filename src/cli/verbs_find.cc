@@ -41,8 +41,23 @@ constexpr std::array<KindWord, 18> kWords{{
 
 std::string namespace_asked(const Cluster& cluster) { return cluster.everywhere ? "" : cluster.ns; }
 
-// "did you mean", over the jobs there are.
+// The first namespace that has a job of that name; "" when none has, or none may be seen.
+std::string namespace_that_has(const Cluster& cluster, const JobName& wanted) {
+  for (const dialect::Dialect& dialect : all_dialects()) {
+    if (wanted.dialect != nullptr && wanted.dialect != &dialect) continue;
+    kube::List query;
+    query.fields.add("metadata.name", wanted.name);
+    Result<client::Reply> listed = client::list(cluster.client, dialect.resource, "", query);
+    if (listed.ok() && !listed->items.empty()) return std::string(kube::namespace_of(*listed->items[0]));
+  }
+  return "";
+}
+
+// Where it may be instead; "did you mean", over the jobs there are.
 std::string near_names(const Cluster& cluster, const JobName& wanted) {
+  if (std::string ns = namespace_that_has(cluster, wanted); !ns.empty()) {
+    return fmt::format("; there is one in namespace {0}: -n {0}", ns);
+  }
   Result<std::vector<FoundJob>> all = list_jobs(cluster, wanted.dialect, {});
   if (!all.ok() || all->empty()) return "";
   std::vector<std::string> names;

@@ -141,6 +141,7 @@ bool print_one(const ReplicaPod& replica, const LogAsk& ask, const std::string& 
   std::string why = "its pod is gone, and its log with it";
   if (replica.pod != nullptr) why = starts < 0 ? "it has not started yet" : "the server has no log of it";
   if (ask.previous) why = "it has not run before";
+  if (replica.pod != nullptr) why = no_such_container(*replica.pod, ask.container).value_or(why);
   console.err << fmt::format("{} ({}): {}\n", replica.label, replica.pod_name, why);
   return false;
 }
@@ -190,15 +191,21 @@ class FollowLogs {
                       replicas->size(), kFollowedMax)};
     }
     if (printers_.empty()) printers_ = printers_for(*replicas, console_);
-    for (size_t i = 0; i < replicas->size() && i < printers_.size(); ++i) open_one((*replicas)[i], i);
+    for (size_t i = 0; i < replicas->size() && i < printers_.size(); ++i) {
+      if (Result<Done> opened = open_one((*replicas)[i], i); !opened.ok()) return opened;
+    }
     return Done{};
   }
 
-  void open_one(const ReplicaPod& replica, size_t position) {
-    if (replica.pod == nullptr) return;
+  // kInvalid when the container will never be there.
+  Result<Done> open_one(const ReplicaPod& replica, size_t position) {
+    if (replica.pod == nullptr) return Done{};
     LogAsk ask = ask_of(verb_, replica.container);
+    if (auto why = no_such_container(*replica.pod, ask.container)) {
+      return Error{ErrorKind::kInvalid, fmt::format("{} ({}): {}", replica.label, replica.pod_name, *why)};
+    }
     Run run{std::string(kube::uid_of(*replica.pod)), starts_of(*replica.pod, ask.container)};
-    if (run.second < 0 || !begun_.insert({position, run}).second) return;
+    if (run.second < 0 || !begun_.insert({position, run}).second) return Done{};
     // Tail and since are about what was there when we came.
     bool first = positions_.insert(position).second;
     if (!first) {
@@ -220,6 +227,7 @@ class FollowLogs {
              follow_.wake();
            });
          }});
+    return Done{};
   }
 
   // Fixed.

@@ -68,6 +68,19 @@ std::string main_container_of(const dialect::Dialect* dialect, const json::objec
   return first;
 }
 
+std::optional<std::string> no_such_container(const json::object& pod, const std::string& container) {
+  std::string names;
+  for (const char* list : {"containers", "initContainers"}) {
+    for (const json::value& value : kube::or_empty(kube::array_at(pod, {"spec", list}))) {
+      if (!value.is_object()) continue;
+      std::string_view name = kube::text_at(value.get_object(), {"name"});
+      if (name == container) return std::nullopt;
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    }
+  }
+  return fmt::format("it has no container '{}'; it has {}", container, names);
+}
+
 int64_t starts_of(const json::object& pod, const std::string& container) {
   kube::Pod decoded = kube::decode_pod(pod);
   const kube::ContainerStatus* status = decoded.container(container);

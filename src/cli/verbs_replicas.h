@@ -28,6 +28,9 @@ Result<std::vector<ReplicaPod>> choose_replicas(const FoundJob& job, const std::
 // The container that trains: the dialect's, or the pod's first.
 std::string main_container_of(const dialect::Dialect* dialect, const json::object& pod);
 
+// What to say of a pod that has no container of that name; nullopt when it has one.
+std::optional<std::string> no_such_container(const json::object& pod, const std::string& container);
+
 // How often the container has been started anew in this pod, -1 when it has not begun.
 int64_t starts_of(const json::object& pod, const std::string& container);
 

@@ -186,7 +186,7 @@ int top_jobs(const TopJobs& verb, const Cluster& cluster, const Console& console
   if (!jobs.ok()) return complain(console, jobs.error());
   Result<Usages> used = usages(cluster);
   if (!used.ok()) return complain(console, used.error());
-  std::vector<Cells> rows{{"JOB", "REPLICA", "STATE", "CPU", "MEMORY"}};
+  std::vector<Cells> rows{{"NAMESPACE", "JOB", "REPLICA", "STATE", "CPU", "MEMORY"}};
   for (const FoundJob& job : *jobs) {
     Result<std::vector<client::Object>> pods = pods_of(cluster, job);
     if (!pods.ok()) return complain(console, pods.error());
@@ -198,9 +198,13 @@ int top_jobs(const TopJobs& verb, const Cluster& cluster, const Console& console
       // A runtime that cannot tell says less than nothing.
       bool cpu = known && found->second.cpu_millis >= 0;
       bool memory = known && found->second.memory_bytes >= 0;
-      rows.push_back({job.title(), row.name, row.state, cpu ? cpu_of(found->second.cpu_millis) : "-",
+      rows.push_back({job.ns(), job.title(), row.name, row.state,
+                      cpu ? cpu_of(found->second.cpu_millis) : "-",
                       memory ? memory_of(found->second.memory_bytes) : "-"});
     }
+  }
+  for (Cells& row : rows) {
+    if (!cluster.everywhere) row.erase(row.begin());
   }
   if (rows.size() == 1) {
     console.err << fmt::format("no replica runs in {}\n", cluster.everywhere ? "any namespace" : cluster.ns);

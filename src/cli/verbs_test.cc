@@ -198,6 +198,14 @@ TEST_F(Verbs, SubmitCreatesWhatIsValidAndOnlyThen) {
   EXPECT_EQ(run(Submit{{"-"}, {}}, "").status, kInputAtFault);
 }
 
+TEST_F(Verbs, SubmitIntoANamespaceThatIsNotThere) {
+  cluster_->ns = "team";
+  Ran ran = run(Submit{{"-"}, {}}, tfjob("mnist"));
+  EXPECT_EQ(ran.status, kInputAtFault);
+  EXPECT_EQ(ran.err,
+            "<stdin>:2: tfjob/mnist: namespaces \"team\" not found; make it with: kubectl create namespace\n");
+}
+
 TEST_F(Verbs, SubmitRefusesFieldsThatThereAreNot) {
   std::string job = tfjob("a");
   job.replace(job.find("spec:"), 5, "spec:\n  runPolcy: {suspend: true}");
@@ -283,6 +291,28 @@ TEST_F(Verbs, LogsOfTheDecidingReplicaOrOfAll) {
               HasSubstr("has no role 'ps'"));
   EXPECT_THAT(run(ShowLogs{.job = "mnist", .replicas = {"", 1}, .all = true}).err,
               HasSubstr("--index needs a --role"));
+}
+
+// To follow what never comes would be to wait for ever.
+TEST_F(Verbs, LogsOfAContainerThatThereIsNot) {
+  json::object job = made(kube::kTfJobs, parsed(tfjob("mnist")));
+  make_pod(job, "chief", 0, kRunning);
+  for (bool follow : {false, true}) {
+    Ran ran = run(ShowLogs{.job = "mnist", .container = "side", .follow = follow});
+    EXPECT_EQ(ran.status, kInputAtFault);
+    EXPECT_EQ(ran.err, "chief-0 (mnist-chief-0): it has no container 'side'; it has tensorflow\n");
+  }
+}
+
+TEST_F(Verbs, AJobOfAnotherNamespaceIsToldOf) {
+  ASSERT_TRUE(client::create(*client_, kube::kNamespaces, "", parsed("{metadata: {name: team}}")).ok());
+  ASSERT_TRUE(client::create(*client_, kube::kTfJobs, "team", parsed(tfjob("mnist"))).ok());
+  made(kube::kTfJobs, parsed(tfjob("minst")));
+  EXPECT_EQ(run(DescribeJobs{{"mnist"}}).err,
+            "there is no training job 'mnist' in namespace default of the test; there is one in namespace "
+            "team: -n team\n");
+  EXPECT_THAT(run(DescribeJobs{{"vcjob/mnist"}}).err, HasSubstr("of the test\n"));
+  EXPECT_THAT(run(DescribeJobs{{"minsd"}}).err, HasSubstr("did you mean 'minst'?"));
 }
 
 TEST_F(Verbs, LogsAreFollowedUntilTheJobIsDone) {
@@ -419,6 +449,11 @@ TEST_F(Verbs, TopShowsWhatReplicasUse) {
             "JOB          REPLICA   STATE    CPU    MEMORY\n"
             "tfjob/mnist  chief-0   running  2500m  128Mi\n"
             "tfjob/mnist  worker-0  running  -      -\n");
+  cluster_->everywhere = true;
+  EXPECT_EQ(run(TopJobs{}).out,
+            "NAMESPACE  JOB          REPLICA   STATE    CPU    MEMORY\n"
+            "default    tfjob/mnist  chief-0   running  2500m  128Mi\n"
+            "default    tfjob/mnist  worker-0  running  -      -\n");
 }
 
 TEST_F(Verbs, ExecPassesTheExitCodeOn) {

@@ -2,19 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
-#include <utility>
+#include <span>
 
 #include "base/match.h"
+#include "client/document_arena.h"
+#include "client/skim.h"
 #include "kube/access.h"
-#include "kube/document_arena.h"
+#include "kube/parse_into.h"
 #include "kube/yaml.h"
 
 namespace trainyard::client {
 namespace {
 
 constexpr size_t kShownBodyMax = 300;
+constexpr size_t kDocumentBytes = 512;
 
 ErrorKind kind_of(int status, std::string_view reason, bool writes) {
   switch (status) {
@@ -53,83 +55,87 @@ std::string plain_message(int status, std::string_view body) {
   return fmt::format("the server answered {}{}{}", status, shown.empty() ? "" : ": ", shown);
 }
 
+// One document as it is read, of an object at the path. Not for lists: of those somebody keeps some items.
+class ReadDocument {
+ public:
+  explicit ReadDocument(std::string_view whole, std::span<const std::string_view> path = {})
+      : text_(without_managers(whole, path, room_)),
+        arena_(2 * text_.size() + kDocumentBytes),
+        value_(kube::parse_json_into(DocumentArena::storage(), text_)) {}
+
+  // Null when it is none.
+  json::object* object() { return value_.ok() ? value_.value().if_object() : nullptr; }
+  // What somebody keeps of it: it, or a part of it. Once.
+  Object take(json::object& part) { return arena_.whole(std::move(part)); }
+
+ private:
+  std::string room_;
+  std::string_view text_;
+  DocumentArena arena_;
+  Result<json::value> value_;
+};
+
 Object shared(json::object object) { return std::make_shared<const json::object>(std::move(object)); }
 
-Object named(json::value& item, const kube::Resource& resource) {
-  if (!item.is_object()) return shared({});
-  json::object& object = item.get_object();
-  if (object.contains("kind")) return shared(std::move(object));
+Object named(json::object& item, const kube::Resource& resource) {
+  if (item.contains("kind")) return shared(std::move(item));
   json::object whole{{"apiVersion", resource.api_version()}, {"kind", kube::jview(resource.kind)}};
-  for (json::key_value_pair& pair : object) whole[pair.key()] = std::move(pair.value());
+  for (json::key_value_pair& pair : item) whole[pair.key()] = std::move(pair.value());
   return shared(std::move(whole));
 }
 
-Result<Reply> list_of(const kube::Resource& resource, json::object body) {
+Reply list_of(const kube::Resource& resource, json::object body) {
   Reply reply;
   reply.revision = kube::version_of(body);
   reply.continue_token = kube::text_at(body, {"metadata", "continue"});
   json::value* items = body.if_contains("items");
   if (items == nullptr || !items->is_array()) return reply;  // Go writes an empty list as null
   reply.items.reserve(items->get_array().size());
-  for (json::value& item : items->get_array()) reply.items.push_back(named(item, resource));
+  for (json::value& item : items->get_array()) {
+    json::object* object = item.if_object();
+    reply.items.push_back(object == nullptr ? shared({}) : named(*object, resource));
+  }
   return reply;
 }
 
-// Behind the string that begins at `at`; npos when it does not end.
-size_t end_of_string(std::string_view text, size_t at) {
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '"') return at + 1;
-    if (text[at] == '\\') ++at;
-  }
-  return std::string_view::npos;
-}
-
-// The texts of an object's members of these names, "" for those that it does not have. What else there is is
-// stepped over and not looked at. nullopt: this is no object, or not all of one.
-template <size_t kCount>
-std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
-                                                         const std::array<std::string_view, kCount>& names) {
-  std::array<std::string_view, kCount> found;
-  if (!text.starts_with('{')) return std::nullopt;
-  int depth = 0;
-  std::string_view* member = nullptr;  // of `found`, the one whose value we are in
-  size_t begin = 0;
-  for (size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    if (c == '"') {
-      size_t end = end_of_string(text, at);
-      if (end == std::string_view::npos) return std::nullopt;
-      if (depth == 1 && text.substr(end).starts_with(':')) {
-        auto name = std::find(names.begin(), names.end(), text.substr(at + 1, end - at - 2));
-        member = name == names.end() ? nullptr : &found[static_cast<size_t>(name - names.begin())];
-        begin = end + 1;
-      }
-      at = end;
-      continue;
+// A list item by item: each is a document with memory of its own. nullopt: it has to be read in one piece.
+std::optional<Reply> list_by_items(const kube::Resource& resource, std::string_view body) {
+  std::vector<Object> items;
+  bool is_whole = true;
+  const std::string kind =
+      fmt::format(R"({{"apiVersion":"{}","kind":"{}",)", resource.api_version(), resource.kind);
+  std::string with_kind;
+  std::optional<std::string> frame = skim_list(body, [&](std::string_view item) {
+    if (item.starts_with(R"({"metadata":)")) {  // should its kind come later after all, that one counts
+      with_kind.assign(kind).append(item.substr(1));
+      item = with_kind;
     }
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    bool ends_member = (depth == 1 && c == ',') || depth == 0;
-    if (ends_member && member != nullptr) *std::exchange(member, nullptr) = text.substr(begin, at - begin);
-    if (depth == 0) return found;
-    ++at;
-  }
-  return std::nullopt;
+    if (!is_whole) return;
+    ReadDocument read(item);
+    json::object* object = read.object();
+    is_whole = object != nullptr && object->contains("kind");
+    if (is_whole) items.push_back(read.take(*object));
+  });
+  if (!frame || !is_whole) return std::nullopt;
+  Result<json::value> parsed = kube::parse_json(*frame);
+  if (!parsed.ok() || !parsed->is_object()) return std::nullopt;
+  Reply reply = list_of(resource, std::move(parsed.value().get_object()));
+  reply.items = std::move(items);
+  return reply;
 }
 
-// Who it is that a server has made, as a document. nullopt: it is not written as servers of Kubernetes write.
-std::optional<json::object> identity_in(const kube::Resource& resource, std::string_view body) {
+// Who it is that a server has made, as a document. Null: it is not written as servers of Kubernetes write.
+Object identity_in(const kube::Resource& resource, std::string_view body) {
   auto top = skim<1>(body, {"metadata"});
-  if (!top) return std::nullopt;
-  auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"});
-  if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return std::nullopt;
+  if (!top) return nullptr;
+  auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"}, Rest::kIsFine);
+  if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return nullptr;
   const auto& [name, ns, uid, version] = *parts;
-  Result<json::value> parsed = kube::parse_document(
-      fmt::format(R"({{"name":{},"namespace":{},"uid":{},"resourceVersion":{}}})", name, ns, uid, version));
-  if (!parsed.ok()) return std::nullopt;
-  return json::object{{"apiVersion", resource.api_version()},
-                      {"kind", kube::jview(resource.kind)},
-                      {"metadata", std::move(parsed).value()}};
+  ReadDocument read(fmt::format(
+      R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":{},"namespace":{},"uid":{},"resourceVersion":{}}}}})",
+      resource.api_version(), resource.kind, name, ns, uid, version));
+  json::object* identity = read.object();
+  return identity == nullptr ? nullptr : read.take(*identity);
 }
 
 bool is_list(const kube::Request& request) {
@@ -164,33 +170,38 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
   if (status < 200 || status >= 300) return error_of(status, body, writes);
   if (writes && request.heed == kube::Heed::kNothing) return Reply{};
   if (writes && request.heed == kube::Heed::kIdentity) {
-    if (std::optional<json::object> made = identity_in(request.resource, body)) {
-      Reply reply;
-      reply.object = shared(std::move(*made));
-      return reply;
-    }
+    Reply reply;
+    reply.object = identity_in(request.resource, body);
+    if (reply.object != nullptr) return reply;
   }
-  Result<json::value> parsed = is_list(request) ? kube::parse_json(body) : kube::parse_document(body);
-  if (!parsed.ok() || !parsed->is_object()) {
+  if (is_list(request)) {
+    if (std::optional<Reply> list = list_by_items(request.resource, body)) return std::move(*list);
+  }
+  auto no_object = [&] {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,
                  fmt::format("{}: what the server answered is no JSON object", kube::to_string(request))};
+  };
+  if (is_list(request)) {
+    Result<json::value> parsed = kube::parse_json(body);
+    if (!parsed.ok() || !parsed->is_object()) return no_object();
+    return list_of(request.resource, std::move(parsed.value().get_object()));
   }
-  json::object object = std::move(parsed.value().get_object());
-  if (is_list(request)) return list_of(request.resource, std::move(object));
+  ReadDocument read(body);
+  json::object* object = read.object();
+  if (object == nullptr) return no_object();
   Reply reply;
-  bool status_alone = kube::text_at(object, {"kind"}) == "Status" && !object.contains("spec");
-  if (!status_alone) reply.object = shared(std::move(object));
+  bool status_alone = kube::text_at(*object, {"kind"}) == "Status" && !object->contains("spec");
+  if (!status_alone) reply.object = read.take(*object);
   return reply;
 }
 
 Result<WatchEvent> event_of(std::string_view line) {
-  Result<json::value> parsed = kube::parse_document(line);
-  if (!parsed.ok() || !parsed->is_object()) {
-    return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
-  }
-  json::object& event = parsed.value().get_object();
-  std::string_view type = kube::text_at(event, {"type"});
-  json::value* object = event.if_contains("object");
+  static constexpr std::string_view kPath[] = {"object"};
+  ReadDocument read(line, kPath);
+  json::object* event = read.object();
+  if (event == nullptr) return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
+  std::string_view type = kube::text_at(*event, {"type"});
+  json::value* object = event->if_contains("object");
   if (object == nullptr || !object->is_object()) {
     return Error{ErrorKind::kUnavailable, "an event of the watch has no object"};
   }
@@ -203,7 +214,7 @@ Result<WatchEvent> event_of(std::string_view line) {
   if (!kind) {
     return Error{ErrorKind::kUnavailable, fmt::format("the watch told of '{}'", kube::shown(type))};
   }
-  return WatchEvent{*kind, shared(std::move(object->get_object()))};
+  return WatchEvent{*kind, read.take(object->get_object())};
 }
 
 Result<int> exit_code_of(std::string_view status) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/access.h"
+
 namespace trainyard::client {
 namespace {
 
@@ -64,6 +66,26 @@ TEST(HttpWire, ListsGiveTheirItemsAKind) {
   Result<Reply> none = reply_of(request, 200, R"({"kind":"PodList","metadata":{},"items":null})");
   ASSERT_TRUE(none.ok());
   EXPECT_TRUE(none->items.empty());
+}
+
+// As servers write them: item by item, without what only servers read.
+TEST(HttpWire, ListsAreReadItemByItem) {
+  kube::Request request{kube::kPods, "ns", kube::List{}};
+  Result<Reply> reply = reply_of(
+      request, 200,
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7","continue":"c"},"items":[)"
+      R"({"metadata":{"name":"a","managedFields":[{"manager":"x"}]},"spec":{"managedFields":[1]}},)"
+      R"({"apiVersion":"v2","kind":"Cat","metadata":{}},{"metadata":{},"kind":"Dog"}]})");
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(reply->revision, 7);
+  EXPECT_EQ(reply->continue_token, "c");
+  ASSERT_EQ(reply->items.size(), 3u);
+  EXPECT_EQ(json::serialize(*reply->items[0]),
+            R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"managedFields":[1]}})");
+  EXPECT_EQ(json::serialize(*reply->items[1]), R"({"apiVersion":"v2","kind":"Cat","metadata":{}})");
+  EXPECT_EQ(kube::text_at(*reply->items[2], {"kind"}), "Dog");
+  EXPECT_FALSE(reply_of(request, 200, R"({"kind":"PodList","items":[{"a":x}]})").ok());
+  EXPECT_FALSE(reply_of(request, 200, R"({"kind":x,"items":[{"a":1}]})").ok());
 }
 
 TEST(HttpWire, ADeleteMayAnswerWithAStatusAlone) {

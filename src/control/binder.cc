@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "control/take_first.h"
 
 namespace trainyard::control {
 namespace {
@@ -24,10 +25,7 @@ bool Binder::may_send() const { return !waiting_.empty() && under_way_ < kUnderW
 
 std::vector<Bind> Binder::next() {
   CHECK(may_send());
-  auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(batch_, waiting_.size()));
-  std::vector<Bind> batch(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
-  waiting_.erase(waiting_.begin(), end);
-  return batch;
+  return take_first(waiting_, batch_);
 }
 
 void Binder::send(std::vector<Bind> batch) {

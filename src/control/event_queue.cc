@@ -16,18 +16,6 @@ constexpr size_t kMessageMax = 1'000;  // the server takes 1,024 bytes
 constexpr int kTriesMax = 8;
 constexpr Duration kLookAgain{50};
 
-// What an Event needs to know of the job.
-std::string reference_to(const json::object& about) {
-  json::object metadata;
-  for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"}) {
-    std::string_view text = kube::text_at(about, {"metadata", field});
-    if (!text.empty()) metadata[kube::jview(field)] = kube::jview(text);
-  }
-  return json::serialize(json::object{{"apiVersion", kube::jview(kube::text_at(about, {"apiVersion"}))},
-                                      {"kind", kube::jview(kube::text_at(about, {"kind"}))},
-                                      {"metadata", std::move(metadata)}});
-}
-
 bool may_pass(const Error& error) {
   return error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kUnknown;
 }
@@ -93,8 +81,13 @@ void EventQueue::tell(const json::object& about, std::string_view component, con
   auto [found, added] = waiting_.try_emplace(kind);
   Waiting& waiting = found->second;
   if (added) {
-    waiting = {
-        reference_to(about), std::string(component), text.warning, text.reason, {}, steady_clock::now(), now};
+    waiting = {reference_of(about),
+               std::string(component),
+               text.warning,
+               text.reason,
+               {},
+               steady_clock::now(),
+               now};
     line_.push_back(kind);
     changed_.notify_one();
   }
@@ -166,22 +159,34 @@ std::vector<EventQueue::Waiting> EventQueue::take_ripe() {
 }
 
 EventQueue::Sent EventQueue::send(const std::vector<Waiting>& batch) {
-  auto prepare = [this](const Waiting& waiting) {
-    dialect::EventText text{waiting.warning, waiting.reason, combined_message(waiting.messages)};
-    return recorder_.prepare(json::parse(waiting.about).as_object(), waiting.component, text, waiting.now);
+  struct Left {
+    const Waiting* waiting;
+    dialect::EventText text;
+    Recorder::Telling telling;
+  };
+  auto prepare = [this](const Waiting& of, const dialect::EventText& text) {
+    return recorder_.prepare(of.about, of.component, text, of.now);
   };
   Sent sent;
   Duration pause = options_.retry_first;
-  std::vector<std::pair<const Waiting*, Recorder::Telling>> left;
-  for (const Waiting& waiting : batch) left.emplace_back(&waiting, prepare(waiting));
+  std::vector<Left> left;
+  left.reserve(batch.size());
+  for (const Waiting& waiting : batch) {
+    dialect::EventText text{waiting.warning, waiting.reason, combined_message(waiting.messages)};
+    left.push_back({&waiting, text, prepare(waiting, text)});
+  }
   for (int tries = 0; tries < kTriesMax && !left.empty(); ++tries) {
     if (tries > 0 && !wait(std::exchange(pause, std::min(pause * 2, options_.retry_max)))) break;
     std::vector<kube::Request> requests;
-    for (const auto& [waiting, telling] : left) requests.push_back(telling.request);
+    requests.reserve(left.size());
+    for (const auto& [waiting, text, telling] : left) {
+      requests.push_back(
+          Recorder::request_of(telling, waiting->about, waiting->component, text, waiting->now));
+    }
     std::vector<Result<client::Reply>> replies = client_.send_all(std::move(requests));
-    std::vector<std::pair<const Waiting*, Recorder::Telling>> again;
+    std::vector<Left> again;
     for (size_t i = 0; i < left.size(); ++i) {
-      auto& [waiting, telling] = left[i];
+      auto& [waiting, text, telling] = left[i];
       const Result<client::Reply>& reply = replies[i];
       bool expired = !recorder_.answer(telling, reply);
       // Of an earlier try nobody heard how it went.
@@ -189,11 +194,10 @@ EventQueue::Sent EventQueue::send(const std::vector<Waiting>& batch) {
       if (reply.ok() || was_there) {
         ++sent.events;
         sent.words += static_cast<int64_t>(waiting->messages.size());
-      } else if (expired) {
-        again.emplace_back(waiting, prepare(*waiting));
-      } else if (may_pass(reply.error())) {
-        again.push_back(std::move(left[i]));
+        continue;
       }
+      if (expired) telling = prepare(*waiting, text);
+      if (expired || may_pass(reply.error())) again.push_back(std::move(left[i]));
     }
     left = std::move(again);
   }

@@ -61,7 +61,7 @@ class EventQueue final : public EventSink {
  private:
   // Words of one kind about one job that wait.
   struct Waiting {
-    std::string about;  // as text: thousands may wait
+    Reference about;
     std::string component;
     bool warning = false;
     std::string reason;

@@ -22,6 +22,21 @@ void add_hex(std::string& text, uint64_t number, int digits) {
     text += "0123456789abcdef"[number >> shift & 0xF];
 }
 
+json::object involved_object(const Reference& of) {
+  json::object out;
+  out.reserve(6);
+  auto put = [&](std::string_view as, std::string_view text) {
+    if (!text.empty()) out.emplace(kube::jview(as), kube::jview(text));
+  };
+  put("kind", of.kind);
+  put("namespace", of.ns);
+  put("name", of.name);
+  put("uid", of.uid);
+  put("apiVersion", of.api_version);
+  put("resourceVersion", of.version);
+  return out;
+}
+
 // Names in the order of what they tell, as a list is sorted by name: the time, the turn
 // within it, and a little of the words, which tells apart what two recorders say at once.
 std::string event_name(std::string_view object, const Recorder::Words& words, uint64_t turn, Time now) {
@@ -37,38 +52,51 @@ std::string event_name(std::string_view object, const Recorder::Words& words, ui
 
 }  // namespace
 
-void Recorder::tell(client::Client& client, const json::object& about, std::string_view component,
-                    const dialect::EventText& text, Time now) {
-  Telling telling = prepare(about, component, text, now);
-  if (answer(telling, client.send(std::move(telling.request)))) return;
-  telling = prepare(about, component, text, now);
-  (void)answer(telling, client.send(std::move(telling.request)));
+Reference reference_of(const json::object& object) {
+  return {std::string(kube::text_at(object, {"apiVersion"})),
+          std::string(kube::text_at(object, {"kind"})),
+          std::string(kube::namespace_of(object)),
+          std::string(kube::name_of(object)),
+          std::string(kube::uid_of(object)),
+          std::string(kube::text_at(object, {"metadata", "resourceVersion"}))};
 }
 
-Recorder::Telling Recorder::prepare(const json::object& about, std::string_view component,
+void Recorder::tell(client::Client& client, const json::object& about, std::string_view component,
+                    const dialect::EventText& text, Time now) {
+  const Reference whom = reference_of(about);
+  auto is_told = [&] {
+    Telling telling = prepare(whom, component, text, now);
+    return answer(telling, client.send(request_of(telling, whom, component, text, now)));
+  };
+  if (!is_told()) is_told();
+}
+
+Recorder::Telling Recorder::prepare(const Reference& about, std::string_view component,
                                     const dialect::EventText& text, Time now) {
-  Words words = words_of(kube::uid_of(about), component, text);
-  std::string ns(kube::namespace_of(about));
+  Words words = words_of(about.uid, component, text);
   if (auto found = told_.find(words); found != told_.end()) {
     const Told& told = found->second;
-    json::object body{{"count", told.count + 1}, {"lastTimestamp", format_rfc3339(now)}};
-    kube::Patch patch{told.name, kube::PatchKind::kMerge, std::move(body)};
-    return {kube::unheeded(kube::kEvents, ns, std::move(patch)), words, told.name, true, told.turn};
+    return {words, told.name, true, told.turn, told.count + 1};
   }
   uint64_t turn = turns_++;
-  kube::NewEvent event;
-  event.name = event_name(kube::name_of(about), words, turn, now);
-  event.ns = ns;
-  event.involved = kube::involved_object(about);
+  return {words, event_name(about.name, words, turn, now), false, turn};
+}
+
+kube::Request Recorder::request_of(const Telling& telling, const Reference& about,
+                                   std::string_view component, const dialect::EventText& text, Time now) {
+  if (telling.again) {
+    json::object body{{"count", telling.count}, {"lastTimestamp", format_rfc3339(now)}};
+    return kube::unheeded(kube::kEvents, about.ns,
+                          kube::Patch{telling.name, kube::PatchKind::kMerge, std::move(body)});
+  }
+  kube::NewEvent event{telling.name, about.ns, involved_object(about)};
   event.type = text.warning ? kube::EventType::kWarning : kube::EventType::kNormal;
   event.reason = text.reason;
   event.message = text.message;
   event.component = component;
   event.first = now;
   event.last = now;
-  std::string name = event.name;
-  return {kube::unheeded(kube::kEvents, ns, kube::Create{kube::event(std::move(event))}), words,
-          std::move(name), false, turn};
+  return kube::unheeded(kube::kEvents, about.ns, kube::Create{kube::event(std::move(event))});
 }
 
 bool Recorder::answer(const Telling& telling, const Result<client::Reply>& reply) {

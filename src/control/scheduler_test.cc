@@ -345,6 +345,52 @@ TEST(Scheduler, AHigherQueueTakesWholeGangs) {
   EXPECT_EQ(yard.bound("high"), 2);
 }
 
+// Sends several at once, and tells how many.
+class BatchClient final : public client::Client {
+ public:
+  explicit BatchClient(client::Client& inner) : inner_(inner) {}
+  Result<client::Reply> send(kube::Request request) override { return inner_.send(std::move(request)); }
+  std::vector<Result<client::Reply>> send_all(std::vector<kube::Request> requests) override {
+    if (!requests.empty() && requests[0].resource == kube::kPods) {
+      batches.push_back(fmt::format("{} {}", kube::method_of(requests[0]), requests.size()));
+    }
+    return Client::send_all(std::move(requests));
+  }
+  int parallel_max() const override { return 8; }
+
+  std::vector<std::string> batches;  // that are about pods
+
+ private:
+  client::Client& inner_;
+};
+
+TEST(Scheduler, AGangLeavesAtOnce) {
+  SchedulerYard yard;
+  BatchClient client(yard.tap);
+  yard.client = &client;
+  yard.start();
+  yard.node("n1", "4");
+  yard.queue("urgent", {}, json::object{{"priority", 10}});
+  yard.gang("low", 3, "1");
+  yard.settle();
+  int refusals = 1;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    const auto* patch = std::get_if<kube::Patch>(&request.verb);
+    bool refused = patch != nullptr && patch->name == "low-1" && refusals-- > 0;
+    return refused ? std::optional(Error{ErrorKind::kUnavailable, "later"}) : std::nullopt;
+  };
+  client.batches.clear();
+  yard.group("high", 2, "urgent");
+  yard.pod("high-0", "1", "high");
+  yard.pod("high-1", "1", "high");
+  yard.settle();
+  client.batches.resize(std::min<size_t>(client.batches.size(), 4));
+  EXPECT_EQ(client.batches, (std::vector<std::string>{"PATCH 3", "DELETE 2", "PATCH 1", "DELETE 1"}))
+      << "one whose mark was not written is not deleted, and has another turn";
+  EXPECT_EQ(yard.scheduler().counts().evicted, 3);
+  EXPECT_EQ(yard.events("Preempted"), 3);
+}
+
 std::string mark_of(SchedulerYard& yard, std::string_view pod) {
   std::vector<kube::Condition> all = kube::decode_conditions(**yard.store.get(kube::kPods, "ns", pod));
   const kube::Condition* mark = kube::find_condition(all, "DisruptionTarget");

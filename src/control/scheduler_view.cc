@@ -212,8 +212,8 @@ sched::Documents SchedulerView::documents() {
   for (const auto& [uid, sight] : pods_.all()) out.pods.push_back(&sight.value.seen);
   for (const auto& [uid, sight] : nodes_.all()) out.nodes.push_back(&sight.value);
   groups_given_.clear();
-  for (const Sights<GroupSight>& groups : groups_) {
-    for (const auto& [uid, sight] : groups.all()) {
+  for (Sights<GroupSight>& groups : groups_) {
+    for (auto& [uid, sight] : groups.all()) {
       groups_given_.push_back(&sight.value);
       out.groups.push_back(&sight.value.seen);
     }

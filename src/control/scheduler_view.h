@@ -28,6 +28,9 @@ struct PodSight {
 struct GroupSight {
   sched::GroupSeen seen;
   client::Object object;
+  // Its status is what it should be, as long as what it is made of has this print (sched::status_print). Of
+  // this very document: one that is read anew has none.
+  std::optional<uint64_t> told{};
   bool operator==(const GroupSight&) const = default;
 };
 
@@ -54,7 +57,7 @@ class SchedulerView {
   sched::Documents documents();
   const sched::Shapes& shapes() const { return shapes_; }
   // Of the documents last given out: what was the index of a group or queue there.
-  const std::vector<const GroupSight*>& groups() const { return groups_given_; }
+  const std::vector<GroupSight*>& groups() const { return groups_given_; }
   const std::vector<client::Object>& queues() const { return queues_given_; }
 
   // Claims as they are now, with what was decided and is not to be seen yet. `claims` stays true until
@@ -90,7 +93,7 @@ class SchedulerView {
   ClaimsSeen claims_;
   std::map<std::string, std::string> assumed_;  // pod uid -> node
   std::map<std::string, int64_t> own_versions_;
-  std::vector<const GroupSight*> groups_given_;
+  std::vector<GroupSight*> groups_given_;
   std::vector<client::Object> queues_given_;
 };
 

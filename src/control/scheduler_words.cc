@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "control/scheduler.h"
+#include "control/take_first.h"
 #include "kube/access.h"
 
 namespace trainyard::control {
@@ -17,14 +18,6 @@ constexpr int kEventsPerGangMax = 16;
 // A mark is followed by the deletion that it announces, ours or another scheduler's, long before that; as
 // long is it left alone by the disruption controller of Kubernetes, which takes such marks back, too.
 constexpr Duration kMarkMeantFor = std::chrono::minutes(2);
-
-template <typename T>
-std::vector<T> take_first(std::deque<T>& from, size_t count) {
-  auto end = from.begin() + static_cast<std::ptrdiff_t>(std::min(count, from.size()));
-  std::vector<T> out(std::make_move_iterator(from.begin()), std::make_move_iterator(end));
-  from.erase(from.begin(), end);
-  return out;
-}
 
 }  // namespace
 
@@ -45,12 +38,15 @@ void Scheduler::order_statuses(const sched::Snapshot& snapshot,
   for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
     int place = snapshot.group_of[g];
     if (place < 0) continue;
-    const GroupSight& group = *view_.groups()[static_cast<size_t>(place)];
+    GroupSight& group = *view_.groups()[static_cast<size_t>(place)];
+    std::optional<uint64_t> print = sched::status_print(snapshot, static_cast<int>(g), verdicts[g]);
+    if (group.seen.group.deleting || (print && group.told == print)) continue;
     std::optional<json::object> status =
-        group.seen.group.deleting
-            ? std::nullopt
-            : sched::group_status(*group.object, snapshot, static_cast<int>(g), verdicts[g], now);
-    if (!status) continue;
+        sched::group_status(*group.object, snapshot, static_cast<int>(g), verdicts[g], now);
+    if (!status) {
+      group.told = print;
+      continue;
+    }
     order_status(group_resource(group.seen.group.group), group.object, std::move(*status),
                  verdicts[g].admitted, now);
   }
@@ -91,10 +87,14 @@ void Scheduler::order_tells(const sched::Snapshot& snapshot, Time now) {
   tells_.clear();
   for (auto& [id, wait] : waits_) wait.seen = false;
   std::map<std::string_view, const sched::Gang*> gangs;
-  for (const sched::Gang& gang : snapshot.gangs) gangs.emplace(gang.id, &gang);
+  for (const sched::Waiting& waiting : decisions_.waiting) gangs.emplace(waiting.gang, nullptr);
+  for (const sched::Gang& gang : snapshot.gangs) {
+    if (gangs.empty()) break;
+    if (auto waits = gangs.find(gang.id); waits != gangs.end()) waits->second = &gang;
+  }
   for (const sched::Waiting& waiting : decisions_.waiting) {
     auto gang = gangs.find(waiting.gang);
-    if (gang == gangs.end()) continue;
+    if (gang->second == nullptr) continue;
     uint64_t kind = sched::kind_of(waiting);
     Wait& wait = waits_.try_emplace(waiting.gang, Wait{kind, now}).first->second;
     wait.seen = true;

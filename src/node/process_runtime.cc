@@ -288,6 +288,10 @@ Result<std::unique_ptr<ExecProcess>> ProcessRuntime::exec(const ContainerId& id,
   shim.value().argv = plan.argv;
   shim.value().tty = plan.tty;
   shim.value().stdin_open = plan.in;
+  if (plan.tty) {
+    std::erase_if(shim.value().env, [](const auto& variable) { return variable.first == "TERM"; });
+    shim.value().env.emplace_back("TERM", "xterm");
+  }
   return run_beside(*shim);
 }
 

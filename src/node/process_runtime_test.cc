@@ -199,7 +199,7 @@ TEST_F(ProcessRuntimeTest, ATerminalHasASize) {
   start(id, "sleep 1000");
   ASSERT_TRUE(wait_until_runs(id));
   Result<std::unique_ptr<ExecProcess>> exec =
-      runtime_->exec(id, {{"/bin/sh", "-c", "test -t 0 && read a; stty size"}, true, true});
+      runtime_->exec(id, {{"/bin/sh", "-c", "test -t 0 && read a; stty size; echo $TERM"}, true, true});
   ASSERT_TRUE(exec.ok()) << exec.error().message;
   Fd in = std::move(exec.value()->in);
   Fd out = std::move(exec.value()->out);
@@ -211,7 +211,7 @@ TEST_F(ProcessRuntimeTest, ATerminalHasASize) {
     char buffer[256];
     ssize_t n = ::read(out.get(), buffer, sizeof buffer);
     if (n > 0) text.append(buffer, static_cast<size_t>(n));
-    return text.find("45 123") != std::string::npos;
+    return text.find("45 123\r\nxterm") != std::string::npos;
   })) << text;
 }
 

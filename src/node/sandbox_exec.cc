@@ -108,7 +108,8 @@ Result<std::unique_ptr<ExecProcess>> sandbox_exec(const std::filesystem::path& r
   std::filesystem::path pid_file = bundle / fmt::format("exec-{}-{}", ::getpid(), ++count);
   ShimPlan command;
   command.argv = {runtime.string(), "--root", state.string(), "exec", "--pid-file", pid_file.string()};
-  if (plan.tty) command.argv.push_back("--tty");
+  // As containerd has it, so that shells and editors know their terminal.
+  if (plan.tty) command.argv.insert(command.argv.end(), {"--tty", "--env", "TERM=xterm"});
   command.argv.push_back(sandbox_name(id));
   command.argv.insert(command.argv.end(), plan.argv.begin(), plan.argv.end());
   command.env = tool_environment();

@@ -417,8 +417,8 @@ TEST_F(SandboxTest, ExecRunsInside) {
   EXPECT_EQ(run({{"/bin/sh", "-c", "echo $COLOUR; hostname; exit 5"}}, ""),
             (std::pair<std::string, int>("blue\npod-p1\n", 5)));
   EXPECT_EQ(run({{"cat"}, true}, "words"), (std::pair<std::string, int>("words", 0)));
-  auto [out, code] = run({{"/bin/sh", "-c", "test -t 0 && echo terminal; exit 3"}, true, true}, "");
-  EXPECT_SAID(out, "terminal");
+  auto [out, code] = run({{"/bin/sh", "-c", "test -t 0 && echo terminal $TERM; exit 3"}, true, true}, "");
+  EXPECT_SAID(out, "terminal xterm");
   EXPECT_EQ(code, 3);
 
   // Whoever asked for it goes away: so does it.

@@ -342,14 +342,44 @@ std::optional<json::object> if_changed(const json::object& object, json::object 
 
 }  // namespace
 
+// Most gangs have what they need, and nothing is decided about them.
 std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& decisions) {
-  std::map<std::string_view, size_t> index;
-  for (size_t g = 0; g < snapshot.gangs.size(); ++g) index.emplace(snapshot.gangs[g].id, g);
+  std::map<std::string_view, Verdict> decided;
+  for (const std::string& id : decisions.admitted) decided[id].admitted = true;
+  for (const Binding& binding : decisions.bindings) decided[binding.gang].bound = true;
+  for (const Waiting& waiting : decisions.waiting) decided[waiting.gang].waiting = &waiting;
   std::vector<Verdict> out(snapshot.gangs.size());
-  for (const std::string& id : decisions.admitted) out[index.at(id)].admitted = true;
-  for (const Binding& binding : decisions.bindings) out[index.at(binding.gang)].bound = true;
-  for (const Waiting& waiting : decisions.waiting) out[index.at(waiting.gang)].waiting = &waiting;
+  for (size_t g = 0; g < snapshot.gangs.size() && !decided.empty(); ++g) {
+    auto found = decided.find(snapshot.gangs[g].id);
+    if (found != decided.end()) out[g] = found->second;
+  }
   return out;
+}
+
+std::optional<uint64_t> status_print(const Snapshot& snapshot, int g, const Verdict& verdict) {
+  if (verdict.waiting != nullptr) return std::nullopt;  // its words may be said again after a while
+  const Gang& gang = snapshot.gangs[static_cast<size_t>(g)];
+  const Tally& tally = snapshot.tallies[static_cast<size_t>(g)];
+  uint64_t print = kFnvOffset;
+  auto put = [&](int64_t value) {
+    print = (print ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15u;
+    print ^= print >> 29;
+  };
+  for (int64_t value : {int64_t{verdict.admitted}, int64_t{verdict.bound}, int64_t{gang.whole_once},
+                        int64_t{gang.min_member}, int64_t{tally.pods}, int64_t{tally.pending},
+                        int64_t{tally.running}, int64_t{tally.succeeded}, int64_t{tally.failed},
+                        int64_t{tally.unknown}, int64_t{tally.on_nodes}, static_cast<int64_t>(gang.roles.size())}) {
+    put(value);
+  }
+  for (const Role& role : gang.roles) put(role.min);
+  for (const Member& member : gang.members) {
+    put((int64_t{member.role} << 8) ^ static_cast<int64_t>(member.state));
+    bool holds = member.node >= 0;
+    put(holds);
+    if (!holds) continue;
+    for (int64_t amount : snapshot.cluster.classes[static_cast<size_t>(member.pod_class)].requests) put(amount);
+  }
+  return print;
 }
 
 std::optional<json::object> group_status(const json::object& group, const Snapshot& snapshot, int g,

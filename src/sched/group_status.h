@@ -27,6 +27,10 @@ struct Verdict {
 // By gang of the snapshot.
 std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& decisions);
 
+// Stands for all that group_status reads besides the group itself: while it is the same, and the group too,
+// so is the answer. nullopt: the time counts as well.
+std::optional<uint64_t> status_print(const Snapshot& snapshot, int g, const Verdict& verdict);
+
 // The new `status` of a PodGroup; nullopt: as it is. `g`: index of its gang.
 std::optional<json::object> group_status(const json::object& group, const Snapshot& snapshot, int g,
                                          const Verdict& verdict, Time now);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "kube/access.h"
 #include "sched/schedule.h"
 #include "sched/testing.h"
@@ -228,6 +230,32 @@ TEST(QueueStatus, BothGroups) {
   std::vector<kube::Condition> conditions = kube::decode_conditions({{"status", status}});
   EXPECT_EQ(kube::find_condition(conditions, "QueueClosed")->reason, "QueueOpen");
   EXPECT_TRUE(kube::find_condition(conditions, "ResourcePressure")->is_true());
+}
+
+// Who has seen that a status is right does not build it again while the print is the same.
+TEST(GroupStatus, OfOnePrintThereIsOneAnswer) {
+  for (const char* api : {"scheduling.volcano.sh/v1beta1", "scheduling.incubator.k8s.io/v1alpha1",
+                          "scheduling.x-k8s.io/v1alpha1", "scheduler.tensorstack.dev/v1beta1"}) {
+    std::map<uint64_t, std::string> answers;
+    int prints = 0;
+    for (int number = 0; number < 6 * 6 * 6 * 6; ++number) {
+      std::string pods;
+      for (int left = number; left > 0; left /= 6) pods += std::string(1, " wbrsf"[left % 6]);
+      std::erase(pods, ' ');
+      Stage stage{api, pods};
+      std::optional<json::object> status = stage.run();
+      Verdict verdict = verdicts_of(stage.snapshot, stage.decisions)[0];
+      std::optional<uint64_t> print = status_print(stage.snapshot, 0, verdict);
+      EXPECT_EQ(print.has_value(), verdict.waiting == nullptr) << pods;
+      if (!print) continue;
+      ++prints;
+      std::string told = status ? json::serialize(*status) : "";
+      auto [at, fresh] = answers.emplace(*print, told);
+      EXPECT_EQ(at->second, told) << api << " " << pods;
+    }
+    EXPECT_GT(prints, static_cast<int>(answers.size())) << "some worlds say the same";
+    EXPECT_GT(answers.size(), 20u);
+  }
 }
 
 }  // namespace

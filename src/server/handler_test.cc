@@ -216,6 +216,11 @@ TEST_F(HandlerTest, KindsThatNobodyActsOnAreToldOf) {
   EXPECT_EQ(made.status, 201) << made.body;
   ASSERT_EQ(made.headers.size(), 1u);
   EXPECT_NE(made.headers[0].value.find("a Deployment is only kept here"), std::string::npos);
+  HttpResponse quota = call("POST", "/api/v1/namespaces/default/resourcequotas",
+                            R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"2"}}})");
+  EXPECT_EQ(quota.status, 201) << quota.body;
+  ASSERT_EQ(quota.headers.size(), 1u);
+  EXPECT_NE(quota.headers[0].value.find("Trainyard does not enforce it"), std::string::npos);
 }
 
 TEST_F(HandlerTest, ADryRunChangesNothing) {

@@ -74,10 +74,16 @@ json::value stored_patch(const ApiResource& api, kube::PatchKind kind, json::val
 // Kinds that are kept because kubectl and others ask for them; their controllers are not here.
 void warn_if_nobody_acts(const CallRef& call) {
   const kube::Resource& resource = call->api->resource;
-  if (!call->api->built_in || (resource.group != "apps" && resource.group != "batch")) return;
-  call->warnings.push_back(
-      fmt::format("a {} is only kept here: no controller of Trainyard acts on it, so no pod will come of it",
-                  resource.kind));
+  if (!call->api->built_in) return;
+  if (resource.group == "apps" || resource.group == "batch") {
+    call->warnings.push_back(fmt::format(
+        "a {} is only kept here: no controller of Trainyard acts on it, so no pod will come of it",
+        resource.kind));
+  }
+  for (std::string_view limit : {"ResourceQuota", "LimitRange", "NetworkPolicy", "PodDisruptionBudget"}) {
+    if (resource.kind != limit) continue;
+    call->warnings.push_back(fmt::format("a {} is only kept here: Trainyard does not enforce it", limit));
+  }
 }
 
 // Whether the object that a deletion answered with is no more.

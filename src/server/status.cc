@@ -38,6 +38,11 @@ Status plain(int code, std::string_view reason, std::string message) {
   return status;
 }
 
+// The message with its opening, which it may have already.
+std::string opened(std::string_view opening, std::string_view message) {
+  return message.starts_with(opening) ? std::string(message) : fmt::format("{}{}", opening, message);
+}
+
 // The lines of an apply's conflict, each with who owns the field. Written either as
 //   Apply failed with 1 conflict: conflict with "a" using v1: .spec.x
 // or, when there are more, as
@@ -102,6 +107,14 @@ std::string joined(const std::vector<std::string_view>& words) {
   return text;
 }
 
+// The namespace that is not there, where an object was to be made.
+std::optional<std::string> missing_namespace(const Error& error, const kube::Resource& resource) {
+  constexpr std::string_view kOpening = "namespaces \"";
+  if (resource == kube::kNamespaces || !error.message.starts_with(kOpening)) return std::nullopt;
+  std::string_view name = std::string_view(error.message).substr(kOpening.size());
+  return std::string(name.substr(0, name.find('"')));
+}
+
 json::object to_json(const StatusCause& cause) {
   json::object out;
   if (!cause.reason.empty()) out["reason"] = cause.reason;
@@ -147,6 +160,7 @@ Status status_of(const Error& error, const kube::Resource& resource, std::string
       if (store::is_bad_request(error)) return bad_request(error.message);
       return invalid(resource, name, error.message, causes_of(error));
     case ErrorKind::kNotFound:
+      if (auto missing = missing_namespace(error, resource)) return not_found(kube::kNamespaces, *missing);
       return not_found(resource, name);
     case ErrorKind::kAlreadyExists:
       return about(resource, name, 409, "AlreadyExists",
@@ -157,7 +171,7 @@ Status status_of(const Error& error, const kube::Resource& resource, std::string
       return expired(error.message);
     case ErrorKind::kForbidden:
       return about(resource, name, 403, "Forbidden",
-                   fmt::format("{} \"{}\" is forbidden: {}", qualified(resource), name, error.message));
+                   opened(fmt::format("{} \"{}\" is forbidden: ", qualified(resource), name), error.message));
     case ErrorKind::kUnavailable:
       return unavailable(error.message);
     case ErrorKind::kUnknown:
@@ -228,8 +242,10 @@ Status invalid(const kube::Resource& resource, std::string_view name, std::strin
   std::string kind(resource.kind);
   if (!resource.group.empty()) kind += fmt::format(".{}", resource.group);
   std::string opening = fmt::format("{} \"{}\" is invalid: ", kind, name);
-  Status status = about(resource, name, 422, "Invalid",
-                        what.starts_with(opening) ? std::string(what) : fmt::format("{}{}", opening, what));
+  std::string message = opened(opening, what);
+  // Of an object with a name kubectl shows the causes alone: without any it must not know the name.
+  if (causes.empty()) return plain(422, "Invalid", std::move(message));
+  Status status = about(resource, name, 422, "Invalid", std::move(message));
   status.kind = resource.kind;  // here the real server has the kind itself
   status.causes = std::move(causes);
   return status;

@@ -27,6 +27,8 @@ TEST(Status, SaysWhatTheRealServerSays) {
       {ErrorKind::kInvalid, "TFJob.kubeflow.org \"x\" is invalid: b", 422, "Invalid",
        "TFJob.kubeflow.org \"x\" is invalid: b"},
       {ErrorKind::kForbidden, "no room", 403, "Forbidden", "tfjobs.kubeflow.org \"x\" is forbidden: no room"},
+      {ErrorKind::kForbidden, store::forbidden(kube::kTfJobs, "x", "no room").message, 403, "Forbidden",
+       "tfjobs.kubeflow.org \"x\" is forbidden: no room"},
       {ErrorKind::kGone, "too old resource version: 1 (5)", 410, "Expired",
        "too old resource version: 1 (5)"},
       {ErrorKind::kUnavailable, "disk full", 503, "ServiceUnavailable", "disk full"},
@@ -39,6 +41,22 @@ TEST(Status, SaysWhatTheRealServerSays) {
     EXPECT_EQ(status.message, each.says);
   }
   EXPECT_EQ(status_of(Error{ErrorKind::kNotFound, ""}, kube::kPods, "p").message, "pods \"p\" not found");
+}
+
+TEST(Status, ANamespaceThatIsNotThereIsWhatIsNotFound) {
+  Status status = status_of(store::not_found(kube::kNamespaces, "team"), kube::kTfJobs, "x");
+  EXPECT_EQ(status.message, "namespaces \"team\" not found");
+  EXPECT_EQ(status.name, "team");
+  EXPECT_EQ(status.kind, "namespaces");
+  EXPECT_EQ(status.group, "");
+}
+
+// kubectl prints `The TFJob "x" is invalid` and the causes, and the message only of what has no name.
+TEST(Status, WhatHasNoCausesIsTold) {
+  Status status = status_of({ErrorKind::kInvalid, "operation 0: nothing there"}, kube::kTfJobs, "x");
+  EXPECT_EQ(status.message, "TFJob.kubeflow.org \"x\" is invalid: operation 0: nothing there");
+  EXPECT_EQ(status.name, "");
+  EXPECT_EQ(status.kind, "");
 }
 
 TEST(Status, ARequestThatDoesNotHoldTogetherIsABadOne) {

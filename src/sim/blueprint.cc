@@ -32,10 +32,18 @@ std::string_view title_of(std::string_view role) {
   return "Worker";
 }
 
-json::object pod_template(const Blueprint& b, std::string_view restart) {
+// One of its own for each job: only replicas of one job are in one another's way.
+int host_port_of(const Blueprint& b) { return 7'000 + b.name.back(); }
+
+json::object pod_template(const Blueprint& b, const BlueprintRole& role, std::string_view restart) {
   json::object container{{"name", "tensorflow"}, {"image", "trainer:1"}};
   if (b.cpu > 0) {
     container["resources"] = json::object{{"requests", json::object{{"cpu", std::to_string(b.cpu)}}}};
+  }
+  if (b.host_ports && role.name == "worker") {
+    const int port = host_port_of(b);
+    container["ports"] =
+        json::array{json::object{{"name", "peers"}, {"containerPort", port}, {"hostPort", port}}};
   }
   json::object spec{{"containers", json::array{std::move(container)}}};
   if (!restart.empty()) spec["restartPolicy"] = kube::jview(restart);
@@ -49,7 +57,7 @@ int shown_replicas(const Blueprint& blueprint, const BlueprintRole& role) {
 json::object tfjob_spec(const Blueprint& b) {
   json::object replicas;
   for (const BlueprintRole& role : b.roles) {
-    json::object one{{"replicas", shown_replicas(b, role)}, {"template", pod_template(b, "")}};
+    json::object one{{"replicas", shown_replicas(b, role)}, {"template", pod_template(b, role, "")}};
     if (!b.restart.empty()) one["restartPolicy"] = b.restart;
     replicas[kube::jview(title_of(role.name))] = std::move(one);
   }
@@ -59,8 +67,9 @@ json::object tfjob_spec(const Blueprint& b) {
   if (b.ttl) policy["ttlSecondsAfterFinished"] = *b.ttl;
   if (b.deadline) policy["activeDeadlineSeconds"] = *b.deadline;
   policy["suspend"] = b.suspended;
-  if (b.gang && !(b.queue.empty() && b.priority.empty())) {
+  if (b.gang && !(b.queue.empty() && b.priority.empty() && !b.min_available)) {
     json::object scheduling;
+    if (b.min_available) scheduling["minAvailable"] = *b.min_available;
     if (!b.queue.empty()) scheduling["queue"] = b.queue;
     if (!b.priority.empty()) scheduling["priorityClass"] = b.priority;
     policy["schedulingPolicy"] = std::move(scheduling);
@@ -75,7 +84,7 @@ json::object t9k_spec(const Blueprint& b) {
   json::array replicas;
   for (const BlueprintRole& role : b.roles) {
     json::object one{
-        {"type", role.name}, {"replicas", shown_replicas(b, role)}, {"template", pod_template(b, "")}};
+        {"type", role.name}, {"replicas", shown_replicas(b, role)}, {"template", pod_template(b, role, "")}};
     if (!b.restart.empty()) one["restartPolicy"] = b.restart;
     replicas.push_back(std::move(one));
   }
@@ -108,9 +117,10 @@ json::object volcano_policy(const BlueprintPolicy& policy) {
 json::object volcano_spec(const Blueprint& b) {
   json::array tasks;
   for (const BlueprintRole& role : b.roles) {
-    tasks.push_back(json::object{{"name", role.name},
-                                 {"replicas", shown_replicas(b, role)},
-                                 {"template", pod_template(b, b.restart.empty() ? "Never" : b.restart)}});
+    tasks.push_back(
+        json::object{{"name", role.name},
+                     {"replicas", shown_replicas(b, role)},
+                     {"template", pod_template(b, role, b.restart.empty() ? "Never" : b.restart)}});
   }
   json::object spec{{"schedulerName", "volcano"},
                     {"queue", b.queue.empty() ? "default" : b.queue},
@@ -174,6 +184,8 @@ void read_word(Blueprint& b, std::string_view word) {
     b.all_workers = true;
   } else if (key == "dynamic") {
     b.dynamic = true;
+  } else if (key == "host-ports") {
+    b.host_ports = true;
   } else if (key == "gang") {
     b.gang = true;
   } else if (key == "hold") {
@@ -264,6 +276,7 @@ std::string to_string(const Blueprint& b) {
   if (b.suspended) text += " suspended";
   if (b.all_workers) text += " all-workers";
   if (b.dynamic) text += " dynamic";
+  if (b.host_ports) text += " host-ports";
   if (b.gang) text += " gang";
   if (b.hold) text += " hold";
   if (b.board) text += " board";
@@ -365,9 +378,11 @@ Blueprint random_blueprint(Rng& rng, Kind kind, std::string name, int replicas_m
 void crowd(Rng& rng, Blueprint& b) {
   b.cpu = static_cast<int>(rng.between(1, 2));
   b.gang = b.gang || rng.chance(80);
-  if (b.kind == Kind::kT9k) return;
-  if (rng.chance(60)) b.queue = pick(rng, {"q0", "q1"});
-  if (rng.chance(30)) b.priority = "high";
+  if (b.kind != Kind::kT9k) {
+    if (rng.chance(60)) b.queue = pick(rng, {"q0", "q1"});
+    if (rng.chance(30)) b.priority = "high";
+  }
+  b.host_ports = rng.chance(20);
 }
 
 }  // namespace trainyard::sim

@@ -56,12 +56,13 @@ struct Blueprint {
   std::vector<BlueprintPolicy> policies;
   std::optional<int> min_available;
   std::optional<int> min_success;
-  bool board = false;    // T9k: a TensorBoard
-  bool keys = false;     // Volcano's ssh plugin: a Secret
-  int cpu = 0;           // what each pod asks for; 0: nothing
-  std::string queue;     // of the gang; "" is left out
-  std::string priority;  // the gang's PriorityClass; "" is left out
-  bool invalid = false;  // something in it that validation refuses
+  bool board = false;       // T9k: a TensorBoard
+  bool keys = false;        // Volcano's ssh plugin: a Secret
+  int cpu = 0;              // what each pod asks for; 0: nothing
+  bool host_ports = false;  // each worker wants the same port of its node
+  std::string queue;        // of the gang; "" is left out
+  std::string priority;     // the gang's PriorityClass; "" is left out
+  bool invalid = false;     // something in it that validation refuses
 
   bool operator==(const Blueprint&) const = default;
   int total_replicas() const;

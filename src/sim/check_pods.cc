@@ -1,6 +1,8 @@
 // Checkers about pods and services, at the revision that makes or changes them.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "kube/access.h"
 #include "sim/checkers.h"
 
@@ -11,6 +13,7 @@ void Checkers::pod_changed(const Change& change) {
     auto found = pods_.find(std::string(kube::uid_of(*change.before)));
     if (found == pods_.end()) return;
     if (JobHistory* job = job_of(found->second.facts.job_uid)) {
+      job->pods_changed = change.revision;
       auto success = job->successes.find({found->second.facts.role, found->second.facts.index});
       if (success != job->successes.end() && success->second.removed == 0)
         success->second.removed = change.revision;
@@ -22,8 +25,11 @@ void Checkers::pod_changed(const Change& change) {
   PodHistory& pod = pods_[facts.uid];
   const PodFacts before = pod.facts;
   const std::string owner = change.before ? before.job_uid : facts.job_uid;
-  const bool hidden =
-      facts.job_uid != owner || kube::object_at(*change.after, {"metadata", "labels"}) == nullptr;
+  for (const std::string& concerned : {owner, facts.job_uid}) {
+    if (JobHistory* job = job_of(concerned)) job->pods_changed = change.revision;
+  }
+  const bool labelled = kube::object_at(*change.after, {"metadata", "labels"}) != nullptr;
+  const bool hidden = facts.job_uid != owner || !labelled;
   if (change.before && change.author.hand == Hand::kUser && hidden && !facts.deleting) {
     pod.stripped = true;
     // From now on nobody can know whose success it was.
@@ -34,7 +40,7 @@ void Checkers::pod_changed(const Change& change) {
     pod.stripped = true;
     if (JobHistory* job = job_of(owner)) job->successes.erase({facts.role, facts.index});
   }
-  const bool taken_back = change.author.hand == Hand::kOperator && !facts.job_uid.empty();
+  const bool taken_back = change.author.hand == Hand::kOperator && !facts.job_uid.empty() && labelled;
   if (change.before && taken_back) pod.stripped = false;
   pod.facts = std::move(facts);
   if (pod.facts.job_uid.empty() && pod.stripped) pod.facts.job_uid = owner;
@@ -53,6 +59,10 @@ void Checkers::pod_changed(const Change& change) {
 // Remembers what a pod's life gives an operator the right to say later.
 void Checkers::note_pod_end(JobHistory& job, PodHistory& pod, const PodFacts& before, int64_t revision) {
   const PodFacts& facts = pod.facts;
+  if (facts.ended() && !before.ended()) pod.ended_freely = !facts.deleting;
+  if (facts.phase == PodPhase::kSucceeded && pod.ended_freely) {
+    job.ended_well.insert({facts.role, facts.index});
+  }
   job.in_place += std::max(0, facts.restarts - before.restarts);
   if (facts.disrupted && !before.disrupted) ++job.disruptions;
   if (facts.phase == PodPhase::kSucceeded && before.phase != PodPhase::kSucceeded && !facts.deleting) {
@@ -118,7 +128,7 @@ void Checkers::pod_created(const Change& change, const PodHistory& pod) {
   }
   check_old_pods(*job, pod);
   check_gang_gate(pod);
-  check_tf_config(*job, pods_[facts.uid], *change.after);
+  check_tf_config(*job, pods_[facts.uid], change);
 }
 
 // Restarting a role or the whole job: nothing new before everything old is gone.
@@ -156,25 +166,42 @@ void Checkers::check_gang_gate(const PodHistory& pod) {
   }
 }
 
-// 10: one cluster map for all replicas of a job whose shape nobody changed.
-void Checkers::check_tf_config(const JobHistory& job, PodHistory& pod, const json::object& object) {
-  const std::optional<TfConfig> config = read_tf_config(object);
+// 10: one cluster map for all replicas, made of those that are asked for, each at its place. It changes
+// when somebody asks for others, and not else.
+void Checkers::check_tf_config(const JobHistory& job, PodHistory& pod, const Change& change) {
+  const std::optional<TfConfig> config = read_tf_config(*change.after);
   if (!config) return;
-  if (config->task_index != pod.facts.index) {
-    violate(10, "tf-config", fmt::format("{} has task index {}", pod.facts.name, config->task_index));
+  const auto wrong = [&](std::string_view what) {
+    violate(10, "tf-config", fmt::format("{} {}: {}", pod.facts.name, what, config->cluster));
+  };
+  if (config->task_index != pod.facts.index) wrong(fmt::format("has task index {}", config->task_index));
+  if (config->task_type != pod.facts.role) wrong(fmt::format("has task type {}", config->task_type));
+  std::set<std::string_view> taken;
+  for (const auto& [role, addresses] : config->addresses) {
+    for (const std::string& address : addresses) {
+      if (!taken.insert(address).second) wrong("is told of two replicas at one address");
+    }
   }
-  if (config->task_type != pod.facts.role) {
-    violate(10, "tf-config", fmt::format("{} has task type {}", pod.facts.name, config->task_type));
-  }
+  // Who was asked for when this was made is not known of a pass that began before the last edit.
+  if (job.spec_changed > sight_of(change.author.process_id).revision) return;
   pod.cluster = config->cluster;
   pod.job_generation = job.generation;
+  if (job.wish.dynamic) return;
+  for (const auto& [role, replicas] : job.wish.replicas) {
+    auto told = config->addresses.find(role);
+    if (told == config->addresses.end()) {
+      if (role != "evaluator" && replicas > 0) wrong("is not told of all roles");
+    } else if (static_cast<int>(told->second.size()) != replicas) {
+      wrong(fmt::format("is told of {} {} where {} are asked for", told->second.size(), role, replicas));
+    } else if (role == pod.facts.role && pod.facts.index < replicas &&
+               !told->second[static_cast<size_t>(pod.facts.index)].starts_with(pod.facts.name + ".")) {
+      wrong("does not find itself");
+    }
+  }
   for (const PodHistory* other : pods_of(pod.facts.job_uid)) {
-    const bool comparable = other->job_generation == pod.job_generation && !other->cluster.empty() &&
-                            !job.wish.dynamic && !job.edited && is_made_for(job, *other);
+    const bool comparable = other->job_generation == pod.job_generation && is_made_for(job, *other);
     if (comparable && other->cluster != pod.cluster) {
-      violate(10, "tf-config",
-              fmt::format("{} and {} disagree: {} and {}", pod.facts.name, other->facts.name, pod.cluster,
-                          other->cluster));
+      wrong(fmt::format("and {} disagree ({})", other->facts.name, other->cluster));
     }
   }
 }

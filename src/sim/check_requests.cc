@@ -1,8 +1,6 @@
 // Checkers about what an operator asks for, whether or not it is granted.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/match.h"
 #include "kube/access.h"
 #include "sim/checkers.h"
@@ -14,14 +12,6 @@ namespace {
 bool is_job(const kube::Resource& resource) {
   return same_type(resource, kube::kTfJobs) || same_type(resource, kube::kT9kJobs) ||
          same_type(resource, kube::kVolcanoJobs);
-}
-
-// The attempt that the memory of a job hands out for a replica.
-int64_t recorded_attempt(const json::object& memory, std::string_view role, int index) {
-  int64_t attempt = kube::int_at(memory, {"floor"}).value_or(0);
-  attempt = std::max(attempt, kube::int_at(memory, {"roles", role, "floor"}).value_or(0));
-  const std::string key = std::to_string(index);
-  return std::max(attempt, kube::int_at(memory, {"roles", role, "replicas", key, "attempt"}).value_or(0));
 }
 
 }  // namespace
@@ -56,8 +46,9 @@ void Checkers::on_request(int operator_id, const kube::Request& request) {
              request.verb);
 }
 
-// 12: who does not hold the lease does not even ask. (A clock that jumps makes a rival
-// believe that the lease has run out; then versions alone protect, and are checked.)
+// 12: who does not hold the lease does not even ask. (A clock that was set back while its process
+// was stopped makes it believe that its lease goes on; then versions, names and uids alone protect,
+// and are checked.)
 void Checkers::check_fence(int operator_id, const kube::Request& request) {
   if (!options_.faults.has(Fault::kRival) || !clocks_are_right()) return;
   if (lease_holder_ != fmt::format("operator-{}", operator_id)) {

@@ -10,31 +10,12 @@
 
 namespace trainyard::sim {
 
-namespace {
-
-bool outcome_recorded(const json::object& memory, std::string_view role, int index) {
-  const std::string key = std::to_string(index);
-  if (!kube::text_at(memory, {"roles", role, "replicas", key, "outcome"}).empty()) return true;
-  // Ranges: "0-3,7".
-  std::string_view ranges = kube::text_at(memory, {"roles", role, "succeeded"});
-  while (!ranges.empty()) {
-    const size_t end = std::min(ranges.find(','), ranges.size());
-    const std::string range(ranges.substr(0, end));
-    ranges.remove_prefix(std::min(end + 1, ranges.size()));
-    const size_t dash = range.find('-');
-    const int first = std::stoi(range.substr(0, dash));
-    const int last = dash == std::string::npos ? first : std::stoi(range.substr(dash + 1));
-    if (index >= first && index <= last) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void Checkers::at_rest() {
   now_ = cluster_.now();
   for (const auto& [uid, job] : jobs_) {
-    if (!job.gone) job_at_rest(job);
+    if (job.gone) continue;
+    job_at_rest(job);
+    counts_at_rest(job);
   }
   // 14: nothing is left of a job that is gone.
   for (const auto& [resource, object] : cluster_.store().everything()) {
@@ -53,7 +34,15 @@ void Checkers::job_at_rest(const JobHistory& job) {
     violate(15, "deletion-ends", fmt::format("{} is still being deleted", job.name));
     return;
   }
-  if (!job.wish.valid) return;
+  const bool told = is_told_invalid(job);
+  if (!job.wish.valid) {
+    if (!told && !job.status.terminal())
+      violate(18, "invalid-is-told", fmt::format("nobody is told that {} is invalid", job.name));
+    return;
+  }
+  if (told && job.kind != Kind::kTfJob) {
+    violate(18, "valid-is-told", fmt::format("{} is said to be invalid, and is not", job.name));
+  }
   std::vector<const PodHistory*> pods = pods_of(job.uid);
   const bool others =
       std::any_of(pods.begin(), pods.end(), [&](const PodHistory* pod) { return !is_made_for(job, *pod); });
@@ -164,10 +153,6 @@ void Checkers::running_job_at_rest(const JobHistory& job, const std::vector<cons
               fmt::format("{} has failed and {} does nothing", pod->facts.name, job.name));
     }
   }
-  if (job.status.shown_running != running) {
-    violate(5, "shown-counts",
-            fmt::format("{} pods of {} run and it says {}", running, job.name, job.status.shown_running));
-  }
   int total = 0;
   for (const auto& [role, replicas] : job.wish.replicas) {
     total += replicas;
@@ -177,7 +162,7 @@ void Checkers::running_job_at_rest(const JobHistory& job, const std::vector<cons
             return pod->facts.role == role && pod->facts.index == index && !pod->facts.deleting &&
                    (pod->facts.ended() || pod->facts.phase == PodPhase::kRunning);
           });
-      if (!there && !outcome_recorded(job.status.memory, role, index)) {
+      if (!there && !recorded_success(job.status.memory, role, index)) {
         violate(15, "replicas-run",
                 fmt::format("{}: {}-{} neither runs nor has ended", job.name, role, index));
       }

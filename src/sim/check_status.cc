@@ -49,6 +49,7 @@ void Checkers::job_changed(const Change& change, Kind kind) {
     Wish wish = read_wish(kind, object);
     if (change.before) job.edited = true;
     if (change.before && wish.replicas != job.wish.replicas) job.scaled = true;
+    if (change.before && wish.valid && !job.wish.valid) job.valid_since = change.at;
     job.wish = std::move(wish);
     job.generation = generation;
     job.spec_changed = change.revision;
@@ -99,6 +100,7 @@ void Checkers::status_changed(const Change& change, JobHistory& job, const Statu
   }
   job.observed_generation = observed;
   check_counters(job, before, after);
+  check_counts(change, job, before.terminal());
   if (after.failed && !before.failed) check_failure(job, after, change.at);
 }
 
@@ -136,7 +138,8 @@ void Checkers::check_failure(const JobHistory& job, const StatusFacts& after, Ti
         violate(17, "deadline", fmt::format("{} failed at a deadline that it has not", job.name));
       return;
     }
-    const Time due = *started + seconds(*job.wish.deadline);
+    // (What is invalid is left alone.)
+    const Time due = std::max(*started + seconds(*job.wish.deadline), job.valid_since.value_or(*started));
     if (clocks_are_right() && !job.edited && now < due - kTolerance) {
       violate(17, "deadline",
               fmt::format("{} failed {} ms before its deadline", job.name, (due - now).count()));
@@ -184,7 +187,8 @@ void Checkers::job_gone(const Change& change, JobHistory& job) {
     return;
   }
   // (Volcano's jobs have ended only when their pods are gone.)
-  const Time due = std::max(*finished + seconds(*job.wish.ttl), job.ended_at.value_or(*finished));
+  const Time due = std::max({*finished + seconds(*job.wish.ttl), job.ended_at.value_or(*finished),
+                             job.valid_since.value_or(*finished)});
   if (clocks_are_right() && !job.edited && change.at < due - kTolerance) {
     violate(17, "time-to-live", fmt::format("{} went {} ms too early", job.name, (due - change.at).count()));
   }

@@ -74,6 +74,10 @@ void Checkers::on_change(const Change& change) {
     if (!phase.empty() && phase != "Pending") let_in_.insert(std::string(kube::uid_of(object)));
     return;
   }
+  if (change.resource == &kube::kEvents) {
+    if (change.after && change.author.hand == Hand::kOperator) event_written(object);
+    return;
+  }
   if (change.resource == &kube::kSecrets) return secret_changed(change);
   if (change.resource == &kube::kTensorBoards) return board_changed(change);
   if (change.resource == &kube::kVolcanoCommands && !change.before) {

@@ -8,12 +8,14 @@
 //   3, 5, 11, 12     when an operator asks for something       check_requests.cc
 //   13               at every revision                         checkers.cc
 //   1, 2, 11, 15     Secrets and TensorBoards of jobs          check_companions.cc
+//   5                what a status shows of the pods           check_counts.cc
+//   18               who is told of an invalid job             check_invalid.cc
 //   5, 14 - 18       when the world is at rest, and silent     check_rest.cc, world.cc
 //
 // Of gangs 7 says here that no pod of a gated gang is made before the gang is let in, 16 that
 // at rest no gang waits and none wants more members than its job makes; what a scheduler does
-// to gangs is judged by gang_checks.h. 18 is 15 in worlds with invalid edits, which users
-// take back.
+// to gangs, 10 for ports of hosts among it, is judged by gang_checks.h. 18 is, besides what
+// check_invalid.cc says, 15 in worlds with invalid edits, which users take back.
 //
 // Safety is judged at every revision. An operator may act on an old view, so a rule that
 // depends on what somebody else did binds it from the pass that began after it: the
@@ -73,6 +75,8 @@ class Checkers {
   // Everything that can happen has happened: what is there must be what was asked for.
   void at_rest();
   // Somebody wrote although nothing had changed.
+  // What is invalid has been so for long: somebody must have been told.
+  void invalid_at_rest();
   void not_silent(int64_t writes, std::string_view what);
   void not_converged(std::string_view what);
   // What a checker of its own found (gang_checks.h).
@@ -92,6 +96,7 @@ class Checkers {
     int64_t created = 0;
     bool stripped = false;       // somebody took its labels or owner away
     bool failed_itself = false;  // counted in JobHistory::failures
+    bool ended_freely = false;   // nobody had asked it to stop
     std::string cluster;         // of TF_CONFIG
     int64_t job_generation = 0;
   };
@@ -104,32 +109,38 @@ class Checkers {
     StatusFacts status;
     int64_t generation = 0;
     int64_t observed_generation = 0;
-    int64_t spec_changed = 0;      // revision
-    int64_t no_pods_since = 0;     // revision; 0: pods may be made
-    std::optional<Time> ended_at;  // when the status first said so
+    int64_t spec_changed = 0;           // revision
+    std::optional<Time> valid_since{};  // when it had been invalid
+    int64_t told_invalid = 0;           // the generation of which an Event says that it is invalid
+    int64_t no_pods_since = 0;          // revision; 0: pods may be made
+    std::optional<Time> ended_at;       // when the status first said so
     bool deleting = false;
     bool orphaning = false;  // being deleted, and what it made is to stay
     bool gone = false;
     bool scaled = false;
     bool edited = false;
     bool commanded = false;
+    int64_t pods_changed = 0;  // revision
     bool ever_stopped = false;
     int failures = 0;  // pods that failed by themselves
     int in_place = 0;  // restarts of containers
     int disruptions = 0;
     std::set<std::string> replaced;  // uids of failed pods that an operator deleted to start again
     std::map<Replica, Success> successes;
+    std::set<Replica> ended_well;  // in any attempt: what stops for a while keeps its successes
     std::map<std::string, int> in_place_by_pod;
   };
 
   // One file each: pods, status, requests, the end.
   void pod_changed(const Change& change);
   void pod_created(const Change& change, const PodHistory& pod);
-  void check_tf_config(const JobHistory& job, PodHistory& pod, const json::object& object);
+  void check_tf_config(const JobHistory& job, PodHistory& pod, const Change& change);
   void check_gang_gate(const PodHistory& pod);
   void check_old_pods(const JobHistory& job, const PodHistory& pod);
   void note_pod_end(JobHistory& job, PodHistory& pod, const PodFacts& before, int64_t revision);
   void service_created(const Change& change);
+  void event_written(const json::object& event);
+  bool is_told_invalid(const JobHistory& job) const;
   void secret_changed(const Change& change);
   void board_changed(const Change& change);
 
@@ -137,6 +148,10 @@ class Checkers {
   void status_changed(const Change& change, JobHistory& job, const StatusFacts& before,
                       const StatusFacts& after);
   void check_counters(const JobHistory& job, const StatusFacts& before, const StatusFacts& after);
+  void check_counts(const Change& change, const JobHistory& job, bool had_ended);
+  void judge_counts(const JobHistory& job, const json::object& object, const json::object* at_the_end);
+  void counts_at_rest(const JobHistory& job);
+  void check_recorded(const JobHistory& job);
   void check_failure(const JobHistory& job, const StatusFacts& after, Time now);
   void finalizers_changed(const Change& change, const JobHistory& job);
   void job_gone(const Change& change, JobHistory& job);

@@ -49,6 +49,15 @@ class CheckersTest : public ::testing::Test {
     const store::Object pod = cluster_.create(kOperator, kube::kPods, pod_body(name, attempt));
     return std::string(kube::uid_of(*pod));
   }
+  // A worker that is told of these, in TF_CONFIG.
+  void make_worker(int index, std::string_view workers) {
+    json::object body = pod_body(fmt::format("train-worker-{}", index));
+    body["spec"].as_object()["containers"].as_array()[0].as_object()["env"] = json::array{json::object{
+        {"name", "TF_CONFIG"},
+        {"value", fmt::format(R"({{"cluster":{{"worker":[{}]}},"task":{{"type":"worker","index":{}}}}})",
+                              workers, index)}}};
+    cluster_.create(kOperator, kube::kPods, std::move(body));
+  }
   void pod_phase(std::string_view name, std::string_view phase) {
     cluster_.write_status(kKubelet, kube::kPods, name, {{"phase", kube::jview(phase)}});
   }
@@ -188,16 +197,33 @@ TEST_F(CheckersTest, GangGate) {
   EXPECT_EQ(broken(), "gang-gate");
 }
 
+constexpr std::string_view kTwoWorkers = R"("train-worker-0.a","train-worker-1.a")";
+
 TEST_F(CheckersTest, TfConfigsThatDisagree) {
   make_job("tfjob train worker=2");
-  for (int i = 0; i < 2; ++i) {
-    json::object body = pod_body(fmt::format("train-worker-{}", i));
-    body["spec"].as_object()["containers"].as_array()[0].as_object()["env"] = json::array{json::object{
-        {"name", "TF_CONFIG"},
-        {"value",
-         fmt::format(R"({{"cluster":{{"worker":["h{}"]}},"task":{{"type":"worker","index":{}}}}})", i, i)}}};
-    cluster_.create(kOperator, kube::kPods, std::move(body));
-  }
+  make_worker(0, kTwoWorkers);
+  make_worker(1, kTwoWorkers);
+  EXPECT_EQ(broken(), "");
+  cluster_.remove(kUser, kube::kPods, "train-worker-1", {.grace_seconds = 0});
+  make_worker(1, R"("train-worker-0.b","train-worker-1.b")");
+  EXPECT_EQ(broken(), "tf-config");
+}
+
+TEST_F(CheckersTest, TfConfigOfMoreThanAreAskedFor) {
+  make_job("tfjob train worker=2");
+  make_worker(0, R"("train-worker-0.a","train-worker-1.a","train-worker-2.a")");
+  EXPECT_EQ(broken(), "tf-config");
+}
+
+TEST_F(CheckersTest, TfConfigInWhichAReplicaDoesNotFindItself) {
+  make_job("tfjob train worker=2");
+  make_worker(0, R"("train-worker-1.a","train-worker-0.a")");
+  EXPECT_EQ(broken(), "tf-config");
+}
+
+TEST_F(CheckersTest, TfConfigWithTwoAtOneAddress) {
+  make_job("tfjob train worker=2 dynamic");
+  make_worker(0, R"("train-worker-0.a","train-worker-0.a")");
   EXPECT_EQ(broken(), "tf-config");
 }
 
@@ -401,8 +427,58 @@ TEST_F(CheckersTest, CountsThatAreNotTrue) {
   pod_phase("train-worker-0", "Running");
   write_status(
       R"({"conditions":[{"type":"Running","status":"True"}],"replicaStatuses":{"Worker":{"active":2}}})");
+  make_service("train-worker-0");
   checkers_.at_rest();
   EXPECT_EQ(broken(), "shown-counts");
+}
+
+TEST_F(CheckersTest, CountsOfAWriterThatHadSeenBetter) {
+  make_job("volcano train worker=1");
+  cluster_.create(kUser, kube::kPods, pod_body("train-worker-0"));
+  pod_phase("train-worker-0", "Running");
+  write_status(R"({"state":{"phase":"Running"},"pending":1})");
+  EXPECT_EQ(broken(), "") << "it may not have seen that the pod runs";
+  look();
+  write_status(R"({"state":{"phase":"Running"},"pending":1,"version":1})");
+  EXPECT_EQ(broken(), "shown-counts");
+}
+
+TEST_F(CheckersTest, SuccessThatWasNone) {
+  make_job("tfjob train worker=1");
+  make_pod("train-worker-0");
+  pod_phase("train-worker-0", "Running");
+  cluster_.remove(kUser, kube::kPods, "train-worker-0", {.grace_seconds = 30});
+  pod_phase("train-worker-0", "Succeeded");
+  write_status(R"({"trainyard":{"roles":{"worker":{"succeeded":"0"}}}})");
+  EXPECT_EQ(broken(), "recorded-successes");
+}
+
+TEST_F(CheckersTest, InvalidJobOfWhichNobodyIsTold) {
+  make_job("tfjob train worker=1");
+  json::object job = *cluster_.find(*resource_, "train");
+  job["spec"] = manifest_of(parse_blueprint("tfjob train worker=1 invalid"))["spec"];
+  cluster_.update(kUser, *resource_, std::move(job));
+  json::object event{{"metadata", json::object{{"name", "train.1"}, {"namespace", "default"}}},
+                     {"involvedObject", json::object{{"uid", uid_}}},
+                     {"reason", "TFJobFailedValidation"},
+                     {"message", "spec.tfReplicaSpecs: no"}};
+  cluster_.create(kOperator, kube::kEvents, event);
+  checkers_.invalid_at_rest();
+  EXPECT_EQ(broken(), "");
+  job = *cluster_.find(*resource_, "train");
+  job["spec"] = manifest_of(parse_blueprint("tfjob train worker=1 backoff=1 invalid"))["spec"];
+  cluster_.update(kUser, *resource_, std::move(job));
+  checkers_.invalid_at_rest();
+  EXPECT_EQ(broken(), "invalid-is-told") << "it was told of another generation";
+}
+
+TEST_F(CheckersTest, ValidJobThatIsSaidToBeInvalid) {
+  make_job("t9k train worker=1");
+  write_status(
+      R"({"conditions":[{"type":"Failed","status":"True","reason":"InvalidSpec","message":"spec.x: no"}],
+          "tasks":[{"type":"worker","replicas":[{"phase":"Creating"}]}],"aggregate":{"creating":1}})");
+  checkers_.at_rest();
+  EXPECT_EQ(broken(), "valid-is-told");
 }
 
 TEST_F(CheckersTest, ServiceThatIsMissingInTheEnd) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "kube/access.h"
 
 namespace trainyard::sim {
@@ -15,12 +16,6 @@ int number_or(std::string_view text, int fallback) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() ? value : fallback;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower;
 }
 
 std::optional<int> small_int_at(const json::object& from, std::initializer_list<std::string_view> path) {
@@ -39,7 +34,9 @@ PodPhase read_phase(std::string_view phase) {
 
 void read_pod_status(const json::object& status, PodFacts& facts) {
   facts.phase = read_phase(kube::text_at(status, {"phase"}));
-  facts.disrupted = kube::text_at(status, {"reason"}) == "Evicted";
+  // A node that has no room for a pod that it was given refuses it: OutOfcpu, OutOfmemory, ...
+  const std::string_view reason = kube::text_at(status, {"reason"});
+  facts.disrupted = reason == "Evicted" || reason.starts_with("OutOf");
   if (const json::array* conditions = kube::array_at(status, {"conditions"})) {
     for (const json::value& one : *conditions) {
       const json::object* condition = one.if_object();
@@ -90,6 +87,23 @@ PodFacts read_pod(const json::object& pod) {
   return facts;
 }
 
+namespace {
+
+std::map<std::string, std::vector<std::string>> read_addresses(const json::value& cluster) {
+  std::map<std::string, std::vector<std::string>> addresses;
+  if (!cluster.is_object()) return addresses;
+  for (const auto& [role, list] : cluster.get_object()) {
+    if (!list.is_array()) continue;
+    std::vector<std::string>& of_role = addresses[std::string(kube::view(role))];
+    for (const json::value& one : list.get_array()) {
+      of_role.emplace_back(one.is_string() ? kube::view(one.get_string()) : "");
+    }
+  }
+  return addresses;
+}
+
+}  // namespace
+
 std::optional<TfConfig> read_tf_config(const json::object& pod) {
   const json::array* containers = kube::array_at(pod, {"spec", "containers"});
   if (containers == nullptr) return std::nullopt;
@@ -102,10 +116,12 @@ std::optional<TfConfig> read_tf_config(const json::object& pod) {
       boost::system::error_code error;
       const json::value parsed =
           json::parse(kube::jview(kube::text_at(entry.get_object(), {"value"})), error);
-      if (error || !parsed.is_object()) return TfConfig{"not JSON", "", -1};
+      if (error || !parsed.is_object()) return TfConfig{.cluster = "not JSON"};
       TfConfig config;
-      if (const json::value* cluster = kube::find(parsed, {"cluster"}))
+      if (const json::value* cluster = kube::find(parsed, {"cluster"})) {
         config.cluster = json::serialize(*cluster);
+        config.addresses = read_addresses(*cluster);
+      }
       config.task_type = kube::text_at(parsed.get_object(), {"task", "type"});
       config.task_index = small_int_at(parsed.get_object(), {"task", "index"}).value_or(-1);
       return config;
@@ -217,7 +233,6 @@ void read_volcano_status(const json::object& status, StatusFacts& facts) {
   facts.stopped = phase == "Aborted" || phase == "Aborting";
   facts.running = phase == "Running";
   facts.shown_restarts = small_int_at(status, {"retryCount"});
-  facts.shown_running = small_int_at(status, {"running"}).value_or(0);
   if (facts.terminal()) facts.finished_at = time_at(status, {"state", "lastTransitionTime"});
   const std::string_view memory = kube::text_at(status, {"controlledResources", "trainyard.dev/state"});
   boost::system::error_code error;
@@ -244,12 +259,6 @@ StatusFacts read_status(Kind kind, const json::object& job) {
     facts.failed = holds(facts, "Failed");
     facts.stopped = holds(facts, "Suspended");
     facts.running = holds(facts, "Running");
-    if (const json::object* roles = kube::object_at(*status, {"replicaStatuses"})) {
-      for (const auto& [role, counts] : *roles) {
-        if (counts.is_object())
-          facts.shown_running += small_int_at(counts.get_object(), {"active"}).value_or(0);
-      }
-    }
     return facts;
   }
   const std::string_view phase = kube::text_at(*status, {"phase"});
@@ -258,8 +267,45 @@ StatusFacts read_status(Kind kind, const json::object& job) {
   facts.stopped = phase == "Paused";
   facts.running = phase == "Running";
   facts.shown_restarts = small_int_at(*status, {"backoffCount"});
-  facts.shown_running = small_int_at(*status, {"aggregate", "running"}).value_or(0);
   return facts;
+}
+
+namespace {
+
+// Ranges: "0-3,7".
+bool in_ranges(std::string_view ranges, int index) {
+  while (!ranges.empty()) {
+    const size_t end = std::min(ranges.find(','), ranges.size());
+    const std::string_view range = ranges.substr(0, end);
+    ranges.remove_prefix(std::min(end + 1, ranges.size()));
+    const size_t dash = std::min(range.find('-'), range.size());
+    const int first = number_or(range.substr(0, dash), -1);
+    const int last = dash == range.size() ? first : number_or(range.substr(dash + 1), -1);
+    if (index >= first && index <= last) return true;
+  }
+  return false;
+}
+
+int64_t recorded_floor(const json::object& memory, std::string_view role) {
+  return std::max(kube::int_at(memory, {"floor"}).value_or(0),
+                  kube::int_at(memory, {"roles", role, "floor"}).value_or(0));
+}
+
+}  // namespace
+
+int64_t recorded_attempt(const json::object& memory, std::string_view role, int index) {
+  const std::string key = std::to_string(index);
+  return std::max(recorded_floor(memory, role),
+                  kube::int_at(memory, {"roles", role, "replicas", key, "attempt"}).value_or(0));
+}
+
+std::optional<bool> recorded_success(const json::object& memory, std::string_view role, int index) {
+  if (in_ranges(kube::text_at(memory, {"roles", role, "succeeded"}), index)) return true;
+  const json::object* record = kube::object_at(memory, {"roles", role, "replicas", std::to_string(index)});
+  if (record == nullptr) return std::nullopt;
+  if (kube::int_at(*record, {"attempt"}).value_or(0) < recorded_floor(memory, role)) return std::nullopt;
+  const std::string_view outcome = kube::text_at(*record, {"outcome"});
+  return outcome.empty() ? std::nullopt : std::optional<bool>(outcome == "Succeeded");
 }
 
 std::optional<Kind> kind_of(const json::object& object) {

@@ -43,6 +43,7 @@ std::string_view gang_of(const json::object& pod);
 // The cluster part of TF_CONFIG, as written; "" when the pod has none.
 struct TfConfig {
   std::string cluster;
+  std::map<std::string, std::vector<std::string>> addresses;  // by role; of roles that are lists
   std::string task_type;
   int task_index = -1;
 };
@@ -83,13 +84,17 @@ struct StatusFacts {
   std::optional<Time> started_at;
   std::optional<Time> finished_at;
   std::optional<int> shown_restarts;  // backoffCount, retryCount
-  int shown_running = 0;              // pods that it says run, of all roles
   std::vector<ConditionFacts> conditions;
   json::object memory;  // encoded state
 
   bool terminal() const { return succeeded || failed || terminated; }
 };
 StatusFacts read_status(Kind kind, const json::object& job);
+
+// What the memory of a job says of a replica: the attempt that its pod must have, and how it
+// ended in that attempt.
+int64_t recorded_attempt(const json::object& memory, std::string_view role, int index);
+std::optional<bool> recorded_success(const json::object& memory, std::string_view role, int index);
 
 std::optional<Kind> kind_of(const json::object& object);
 std::string_view to_string(PodPhase phase);

@@ -32,6 +32,17 @@ int64_t cpu_of(const json::object& pod) {
   return whole_cpus(kube::text_at(containers->at(0).as_object(), {"resources", "requests", "cpu"}));
 }
 
+int64_t wanted_port(const json::object& pod) {
+  const json::array* containers = kube::array_at(pod, {"spec", "containers"});
+  if (containers == nullptr || containers->empty()) return 0;
+  const json::array* ports = kube::array_at(containers->at(0).as_object(), {"ports"});
+  if (ports == nullptr) return 0;
+  for (const json::value& port : *ports) {
+    if (const auto number = kube::int_at(port.as_object(), {"hostPort"})) return *number;
+  }
+  return 0;
+}
+
 }  // namespace
 
 // ---- what there is -----------------------------------------------------------------
@@ -77,6 +88,7 @@ void GangChecks::pod_changed(const Change& change) {
   pod.gang = facts.gang.empty() ? std::string(kAlone) + facts.uid : facts.gang;
   pod.node = kube::text_at(*change.after, {"spec", "nodeName"});
   pod.cpu = cpu_of(*change.after);
+  if (!change.before) pod.host_port = wanted_port(*change.after);
   pod.ended = facts.ended();
   pod.succeeded = facts.phase == PodPhase::kSucceeded;
   pod.leaving = facts.deleting;
@@ -117,6 +129,7 @@ void GangChecks::bound(Pod& pod, int scheduler) {
             fmt::format("a pod of {} is bound to {}, which takes none", pod.gang, pod.node));
   }
   if (node.usable && !pod.late) check_room(pod, node, scheduler);
+  if (node.usable && !pod.late && pod.host_port > 0) check_port(pod, scheduler);
   const std::string queue = group_of(pod.gang).queue;
   if (saw_all && queues_[queue].closed && !turn.held_before.contains(pod.gang)) {
     report_(7, "closed-queue", fmt::format("{} starts though {} is closed", pod.gang, queue));
@@ -133,6 +146,17 @@ void GangChecks::check_room(const Pod& pod, const Node& node, int scheduler) con
   }
   if (held <= node.cpu) return;
   report_(7, "room", fmt::format("{} holds {} cpus and has {}", pod.node, held, node.cpu));
+}
+
+void GangChecks::check_port(const Pod& pod, int scheduler) const {
+  const bool saw_all = saw_everything(scheduler);
+  const auto taken = std::count_if(pods_.begin(), pods_.end(), [&](const auto& entry) {
+    const Pod& other = entry.second;
+    return other.holds() && other.node == pod.node && other.host_port == pod.host_port &&
+           (saw_all || !other.late);
+  });
+  if (taken <= 1) return;
+  report_(10, "host-ports", fmt::format("{} pods have port {} of {}", taken, pod.host_port, pod.node));
 }
 
 // What hangs on nodes that are gone or cordoned is left out: it may be forgotten.
@@ -179,6 +203,7 @@ void GangChecks::Tally::add(const Pod& pod) {
   leaving += pod.holds() && pod.leaving;
   waiting += pod.waits();
   if (pod.waits()) cpu = std::max(cpu, pod.cpu);
+  ports = ports || (pod.waits() && pod.host_port > 0);
 }
 
 GangChecks::Tally GangChecks::tally_of(const std::string& gang) const {
@@ -368,7 +393,7 @@ void GangChecks::look_at_waiting(const Tallies& all, Time now) {
     const Group group = group_of(gang);
     // Pods whose PodGroup has gone with the end of its job are kept, and never start.
     const bool orphaned = !group.there && !gang.starts_with(kAlone);
-    const bool waits = !orphaned && tally.waiting > 0 && tally.placed < group.min_member &&
+    const bool waits = !orphaned && !tally.ports && tally.waiting > 0 && tally.placed < group.min_member &&
                        tally.leaving == 0 && tally.waiting + tally.placed >= group.min_member;
     const bool fits = waits && places(tally.cpu, [&](const Pod& pod) {
                                  return comes_before(group, group_of(pod.gang));

@@ -1,5 +1,5 @@
 // GangChecks: what must be true of gangs in a crowded world whatever happens to them: invariants
-// 7, 8, 9, 12 and 16 of the reliability notes. They watch the stored history with eyes of their own
+// 7 to 10, 12 and 16 of the reliability notes. They watch the stored history with eyes of their own
 // and know nothing of how pods are placed.
 //
 //   7   room            no node holds more than it has
@@ -13,8 +13,10 @@
 //       evicted-for-use ... and that then fits
 //       evicted-whole   ... and no member of it stays, whoever it is that decides next
 //   12  fence           of two schedulers who does not hold the lease does not even ask for a change
+//   10  host-ports      no two pods of a node have the same port of it
 //   16  could-start     no gang waits long for room that is there, or that it may take, and that is
-//                       not kept for one that has lost a member
+//                       not kept for one that has lost a member; of gangs that want ports of nodes
+//                       nothing is said
 //
 // What a scheduler decides is judged when it had seen everything (pass_begins): nobody can know
 // what has not been told. What lasts is judged always. A binding that was asked for in time and lands
@@ -67,6 +69,7 @@ class GangChecks {
     std::string gang;
     std::string node;
     int64_t cpu = 0;
+    int64_t host_port = 0;  // of its node; 0: none
     bool ended = false;
     bool succeeded = false;
     bool leaving = false;
@@ -99,7 +102,8 @@ class GangChecks {
     int64_t staying = 0;  // stay on nodes
     int64_t waiting = 0;
     int64_t leaving = 0;
-    int64_t cpu = 0;  // of one of those that wait
+    int64_t cpu = 0;     // of one of those that wait
+    bool ports = false;  // one of those that wait wants a port of its node
 
     void add(const Pod& pod);
   };
@@ -115,6 +119,7 @@ class GangChecks {
   void pod_changed(const Change& change);
   void bound(Pod& pod, int scheduler);
   void check_room(const Pod& pod, const Node& node, int scheduler) const;
+  void check_port(const Pod& pod, int scheduler) const;
   void check_queue_holds(const std::string& queue) const;
   void group_changed(const Change& change);
   bool saw_everything(int scheduler) const;

@@ -34,7 +34,7 @@ class GangChecksTest : public ::testing::Test {
     cluster_.write_status(kAdministration, kube::kVolcanoQueues, name, {{"state", kube::jview(state)}});
   }
   void make_gang(std::string_view name, int members, std::string_view queue = "default",
-                 std::string_view priority = "") {
+                 std::string_view priority = "", int host_port = 0) {
     json::object spec{{"minMember", members}, {"queue", kube::jview(queue)}};
     if (!priority.empty()) spec["priorityClassName"] = kube::jview(priority);
     cluster_.create(kAdministration, kube::kVolcanoPodGroups,
@@ -42,6 +42,7 @@ class GangChecksTest : public ::testing::Test {
     for (int i = 0; i < members; ++i) {
       json::object container{{"name", "c"},
                              {"resources", json::object{{"requests", json::object{{"cpu", "1"}}}}}};
+      if (host_port > 0) container["ports"] = json::array{json::object{{"hostPort", host_port}}};
       json::object metadata{
           {"name", fmt::format("{}-{}", name, i)},
           {"annotations", json::object{{"scheduling.k8s.io/group-name", kube::jview(name)}}}};
@@ -98,6 +99,18 @@ TEST_F(GangChecksTest, MoreThanANodeHas) {
   bind("a-0", "n");
   bind("a-1", "n");
   EXPECT_EQ(broken_, "room");
+}
+
+TEST_F(GangChecksTest, TwoWithOnePortOfANode) {
+  make_node("n", 3);
+  make_node("m", 3);
+  make_gang("a", 3, "default", "", 7000);
+  begin();
+  bind("a-0", "n");
+  bind("a-1", "m");
+  EXPECT_EQ(broken_, "");
+  bind("a-2", "n");
+  EXPECT_EQ(broken_, "host-ports");
 }
 
 TEST_F(GangChecksTest, WhoLostTheLeaseMayBeLateAndDoesNotAsk) {

@@ -95,7 +95,20 @@ void Kubelet::bind(Body& body, std::string_view node) {
     cluster_.agenda().in(some(5'000, 40'000), [this, uid] { collect_unreachable(uid); });
     return;
   }
+  if (strikes(Fault::kRefusal)) {
+    cluster_.agenda().in(some(100, 1'000), [this, uid] { refuse(uid); });
+    return;
+  }
   cluster_.agenda().in(some(300, 3'000), [this, uid] { start(uid); });
+}
+
+void Kubelet::refuse(const std::string& uid) {
+  Body* body = find(uid);
+  if (body == nullptr || body->deleting) return;
+  body->stage = Stage::kEnded;
+  body->phase = PodPhase::kFailed;
+  body->reason = "OutOfcpu";
+  write(*body);
 }
 
 bool Kubelet::is_lost(const std::string& node) const {

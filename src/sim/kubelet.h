@@ -78,6 +78,7 @@ class Kubelet {
   void admit(const json::object& pod);
   void bind(Body& body, std::string_view node);
   void start(const std::string& uid);
+  void refuse(const std::string& uid);
   void plan_end(const Body& body);
   void end_run(const std::string& uid, int run, int exit_code);
   void restart(const std::string& uid, int run);

@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, kFaultCount> kNames{
     "delete-service", "strip-labels",    "command",
     "foreign-pod",    "orphan",          "quota",
     "drain",          "queue-close",     "move",
-    "queue-shrink",   "rival-scheduler",
+    "queue-shrink",   "rival-scheduler", "refusal",
+    "bookmark",       "old-manifest",
 };
 
 // Of a hundred worlds so many have the real scheduler and too little room.
@@ -93,6 +94,9 @@ Options derive_options(uint64_t seed) {
   if (options.jobs > 1 && rng.chance(kMovePercent)) options.faults.add(Fault::kMove);
   if (options.crowded && rng.chance(50)) options.faults.add(Fault::kQueueShrink);
   if (options.crowded && rng.chance(kRivalSchedulerPercent)) add_rival_scheduler(options, rng);
+  for (Fault fault : {Fault::kRefusal, Fault::kBookmark, Fault::kOldManifest}) {
+    if (rng.chance(each)) options.faults.add(fault);
+  }
   return options;
 }
 

@@ -66,8 +66,17 @@ enum class Fault {
   // Of crowded worlds, too.
   kQueueShrink,     // a queue may hold less for a while, be it less than it holds
   kRivalScheduler,  // a second scheduler
+  // Of all worlds.
+  kRefusal,      // a node has no room for a pod that it was given
+  kBookmark,     // a watch tells how far it is, and nothing else
+  kOldManifest,  // the manifest of the beginning is applied again
   kCount,
 };
+
+// How wrong a clock may be. With rivals less, because times that are written ahead must
+// come true before the world is at rest, and rivals cost a lease write every two seconds.
+inline constexpr Duration kWrongBy{3'600'000};
+inline constexpr Duration kWrongByRivals{90'000};
 
 inline constexpr int kFaultCount = static_cast<int>(Fault::kCount);
 std::string_view to_string(Fault fault);

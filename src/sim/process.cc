@@ -299,6 +299,9 @@ void Process::poll(int stream) {
     plan_poll(stream, Duration{network_rng_.between(10, 3'000)});
   } else {
     line.version = std::max(line.version, newest);
+    if (strikes(Fault::kBookmark, network_rng_)) {
+      deliver(stream, ports_.cluster.store().bookmark(operator_->streams()[stream].resource));
+    }
   }
   if (told > 0) plan_pump(ports_.cluster.now());
 }

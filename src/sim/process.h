@@ -25,11 +25,6 @@
 
 namespace trainyard::sim {
 
-// How wrong a clock may be. With rivals less, because times that are written ahead must
-// come true before the world is at rest, and rivals cost a lease write every two seconds.
-inline constexpr Duration kWrongBy{3'600'000};
-inline constexpr Duration kWrongByRivals{90'000};
-
 class Process final : public client::Client {
  public:
   // What a process is given. References outlive it.

@@ -41,12 +41,17 @@ bool SchedulerProcess::strikes(Fault fault) {
 }
 
 void SchedulerProcess::boot() {
+  if (trouble_ && options_.faults.has(Fault::kClockStep) && rng_.chance(50)) {
+    skew_ = Duration{rng_.between(-kWrongBy.count(), kWrongBy.count())};
+    ports_.trace.say(ports_.cluster.now(), name_,
+                     fmt::format("has a clock that is {} ms off", skew_.count()));
+  }
   control::SchedulerOptions options = scheduler_options(options_);
   options.elects_leader = elected_;
   options.identity = name_;
   options.lease_ns = "default";
   scheduler_ = std::make_unique<control::Scheduler>(
-      control::SchedulerPorts{*this, [this] { return ports_.cluster.now(); }}, options);
+      control::SchedulerPorts{*this, [this] { return own_now(); }}, options);
   seen_.clear();
   frozen_until_.clear();
   ports_.trace.say(ports_.cluster.now(), name_, "boots");
@@ -67,6 +72,7 @@ void SchedulerProcess::stay_alone() {
 
 void SchedulerProcess::settle() {
   trouble_ = false;
+  skew_ = Duration{0};
   frozen_until_.clear();
   if (scheduler_ != nullptr) plan_pump(ports_.cluster.now());
 }
@@ -97,7 +103,7 @@ void SchedulerProcess::deliver(int stream, int64_t& version) {
   const kube::Resource& resource = scheduler_->streams()[static_cast<size_t>(stream)].resource;
   const int64_t newest = ports_.cluster.store().revision();
   if (version == newest) return;
-  const Time now = ports_.cluster.now();
+  const Time now = own_now();
   auto events = ports_.cluster.store().events_since(resource, version);
   const bool gone = !events.ok() || strikes(Fault::kWatchGone);
   if (gone || strikes(Fault::kWatchDrop)) {
@@ -115,13 +121,13 @@ void SchedulerProcess::deliver(int stream, int64_t& version) {
 
 void SchedulerProcess::carry() {
   const Time now = ports_.cluster.now();
-  for (const control::StreamRequest& wanted : scheduler_->requests(now)) {
+  for (const control::StreamRequest& wanted : scheduler_->requests(own_now())) {
     if (const auto* watch = std::get_if<kube::Watch>(&wanted.request.verb)) {
       seen_[wanted.stream] = std::stoll(watch->version);
       frozen_until_.erase(wanted.stream);
     } else {
       seen_.erase(wanted.stream);  // a list takes the place of the watch
-      scheduler_->on_list(wanted.stream, send(wanted.request), now);
+      scheduler_->on_list(wanted.stream, send(wanted.request), own_now());
     }
   }
   std::vector<int> open;
@@ -149,7 +155,7 @@ void SchedulerProcess::work() {
   clean_ = true;
   const int64_t passes = scheduler_->counts().passes;
   ports_.checks.pass_begins(id_, seen);
-  for (int turn = 0; turn < kStepsPerPump && scheduler_->step(ports_.cluster.now()); ++turn) {
+  for (int turn = 0; turn < kStepsPerPump && scheduler_->step(own_now()); ++turn) {
   }
   ports_.checks.pass_ends(id_, clean_, scheduler_->counts().passes > passes);
 }
@@ -166,7 +172,9 @@ void SchedulerProcess::pump() {
   }
   inside_ = false;
   const Time now = ports_.cluster.now();
-  if (const std::optional<Time> next = scheduler_->next_wake()) plan_pump(std::max(*next, now + Duration{1}));
+  if (const std::optional<Time> next = scheduler_->next_wake()) {
+    plan_pump(std::max(*next - skew_, now + Duration{1}));
+  }
   // What it did itself is told to it, and so is what a stream held back.
   const int64_t newest = ports_.cluster.store().revision();
   const bool behind =

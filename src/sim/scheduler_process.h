@@ -54,6 +54,7 @@ class SchedulerProcess final : public client::Client {
   int writes() const { return writes_; }
 
  private:
+  Time own_now() const { return ports_.cluster.now() + skew_; }
   bool strikes(Fault fault);
   void plan_pump(Time at);
   void pump();
@@ -85,6 +86,7 @@ class SchedulerProcess final : public client::Client {
   bool inside_ = false;
   bool clean_ = true;  // no request has failed since the pass began
   bool trouble_ = true;
+  Duration skew_{0};
   int64_t evicted_ = 0;
   int deaths_ = 0;
   int writes_ = 0;

@@ -30,6 +30,12 @@ constexpr Scenario kCrowded[] = {
     {"gang-in-part", "yard 1 1\ntfjob train worker=2 gang cpu=1\n5 cordon node-1\n"},
     {"t9k-gang-in-part", "yard 1 1 1\nt9k train ps=1 worker=2 gang cpu=1\n5 cordon node-2\n"},
     {"volcano-gang-in-part", "yard 1 1\nvolcano train ps=1 worker=1 cpu=1\n5 cordon node-1\n"},
+    // A gang that waits for more pods than its job makes, until somebody mends it.
+    {"gang-too-large",
+     "yard 2 2\ntfjob train worker=2 gang cpu=1 min-available=3\n40 apply tfjob train worker=2 gang cpu=1\n"
+     "80 exit worker-0 0\n"},
+    // Workers that want the same port of their nodes: there is room for both on one, and they need two.
+    {"gang-with-host-ports", "yard 4 4\ntfjob train worker=2 gang cpu=1 host-ports\n60 exit worker-0 0\n"},
     // One gang is made to leave for another, and the scheduler is struck between two evictions.
     {"gang-makes-room",
      "yard 1 1\ntfjob train worker=2 gang cpu=1\n"
@@ -103,6 +109,11 @@ const std::vector<Scenario>& scenarios() {
       {"suspend",
        "tfjob train worker=2\n20 apply tfjob train worker=2 suspended\n50 apply tfjob train worker=2\n"
        "80 exit worker-0 0\n"},
+      {"invalid-edit",
+       "tfjob train worker=2\n20 apply tfjob train worker=2 invalid\n30 exit worker-1 1\n"
+       "50 apply tfjob train worker=2\n80 exit worker-0 0\n"},
+      {"t9k-invalid-edit", "t9k train worker=2\n20 apply t9k train worker=2 invalid\n"},
+      {"volcano-invalid-edit", "volcano train worker=2\n20 apply volcano train worker=2 invalid\n"},
       {"delete", "tfjob train worker=2 hold\n20 delete\n"},
       {"recreate", "tfjob train worker=2\n20 delete\n21 create\n"},
       {"ttl", "tfjob train worker=1 ttl=30 clean=None\n20 exit worker-0 0\n"},

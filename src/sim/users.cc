@@ -11,10 +11,10 @@ namespace trainyard::sim {
 
 namespace {
 constexpr Author kUserHand{Hand::kUser, -1};
-constexpr Fault kUserFaults[] = {Fault::kScale,     Fault::kPolicyEdit,    Fault::kInvalidEdit,
-                                 Fault::kSuspend,   Fault::kDeleteJob,     Fault::kRecreateJob,
-                                 Fault::kDeletePod, Fault::kDeleteService, Fault::kStripLabels,
-                                 Fault::kCommand,   Fault::kOrphan,        Fault::kMove};
+constexpr Fault kUserFaults[] = {
+    Fault::kScale,       Fault::kPolicyEdit, Fault::kInvalidEdit,   Fault::kSuspend,     Fault::kDeleteJob,
+    Fault::kRecreateJob, Fault::kDeletePod,  Fault::kDeleteService, Fault::kStripLabels, Fault::kCommand,
+    Fault::kOrphan,      Fault::kMove,       Fault::kOldManifest};
 }  // namespace
 
 Users::Users(Cluster& cluster, Trace& trace, const Options& options)
@@ -26,6 +26,7 @@ Users::Users(Cluster& cluster, Trace& trace, const Options& options)
     Rng own = rng.fork();
     jobs_.push_back(random_blueprint(own, kind, fmt::format("job{}", i), options.replicas_max));
     if (options.crowded) crowd(own, jobs_.back());
+    first_.emplace(jobs_.back().name, jobs_.back());
   }
 }
 
@@ -46,11 +47,7 @@ void Users::start() {
 
 void Users::settle() {
   trouble_ = false;
-  for (Blueprint& job : jobs_) {
-    if (!job.invalid) continue;
-    job.invalid = false;
-    apply(job);
-  }
+  take_back();
   for (const std::string& name : foreign_pods_) {
     cluster_.remove(kUserHand, kube::kPods, name, {.grace_seconds = 0});
   }
@@ -61,6 +58,22 @@ void Users::settle() {
     clear_orphans();
     clear_given();
   });
+}
+
+void Users::take_back() {
+  for (Blueprint& job : jobs_) {
+    if (!job.invalid) continue;
+    job.invalid = false;
+    apply(job);
+  }
+}
+
+void Users::err_in_peace() {
+  for (Blueprint& job : jobs_) {
+    if (!rng_.chance(60)) continue;
+    job.invalid = true;
+    apply(job);
+  }
 }
 
 // A job that has ended, or is stopped, keeps what it was given, and with it a name that another wants.
@@ -107,6 +120,7 @@ void Users::act_on(Blueprint& job, Fault what) {
   if (what == Fault::kPolicyEdit) return edit_policy(job);
   if (what == Fault::kStripLabels) return strip(job);
   if (what == Fault::kMove) return move(job);
+  if (what == Fault::kOldManifest) return apply(job = first_.at(job.name));
   if (what == Fault::kDeletePod) return remove_pod(fmt::format("-{}", rng_.below(3)));
   if (what == Fault::kDeleteService) return remove_service(fmt::format("-{}", rng_.below(3)));
   // clang-format on

@@ -3,6 +3,7 @@
 // hands on pods and services that are not theirs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ class Users {
   void start();
   // They take back what no job could live with, and go home.
   void settle();
+  // After settle(): they make mistakes all the same, and take them back.
+  void err_in_peace();
+  void take_back();
   // Takes away the pods that belong to nobody.
   void clear_orphans();
 
@@ -72,6 +76,7 @@ class Users {
   // State.
   Rng rng_;
   std::vector<Blueprint> jobs_;
+  std::map<std::string, Blueprint> first_;  // by name: the jobs as they were made
   std::vector<std::string> foreign_pods_;
   std::vector<Given> given_;
   int commands_ = 0;

@@ -20,6 +20,8 @@ constexpr Duration kRestWithin{1'200'000};
 // Worlds take some hundred steps, those with rivals some thousand.
 constexpr int64_t kStepsMax = 200'000;
 constexpr Duration kSilence{3'600'000};
+// An error made in peace is taken back after so long: who is to tell of it had the time for that.
+constexpr Duration kInvalidFor{180'000};
 // A lease is renewed every two seconds for as long as anybody lives: keep those short.
 constexpr Duration kQuietRivals{Duration{210'000} + kWrongByRivals};  // longer than any deadline
 constexpr Duration kSilenceRivals{30'000};
@@ -259,6 +261,16 @@ void World::settle() {
   quota_.settle();
   kubelet_.settle();
   if (crowd_) settle_crowd();
+  // (A job that is left alone keeps others waiting in a crowd; and who has met a clock that was ahead
+  // may look again only when it has come true.)
+  const FaultSet& faults = input_.options.faults;
+  if (crowd_ || input_.script != nullptr || !faults.has(Fault::kInvalidEdit) || faults.has(Fault::kClockStep))
+    return;
+  users_.err_in_peace();
+  agenda_.in(kInvalidFor, [this] {
+    checkers_.invalid_at_rest();
+    users_.take_back();
+  });
 }
 
 void World::settle_crowd() {
@@ -278,7 +290,13 @@ void World::settle_crowd() {
 // While the world is crowded: after that there is room for all.
 void World::watch_gangs(Time until) {
   crowd_->checks.look(agenda_.now());
-  if (agenda_.now() >= until) return crowd_->yard.grow();
+  if (agenda_.now() >= until) {
+    // Workers that want the same port of their nodes want as many nodes.
+    const auto& jobs = users_.jobs();
+    const bool ports =
+        std::any_of(jobs.begin(), jobs.end(), [](const Blueprint& job) { return job.host_ports; });
+    return crowd_->yard.grow(ports ? input_.options.replicas_max : 1);
+  }
   agenda_.in(kLookEvery, [this, until] { watch_gangs(until); });
 }
 

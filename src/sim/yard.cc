@@ -92,9 +92,9 @@ void Yard::settle() {
   }
 }
 
-void Yard::grow() {
+void Yard::grow(int nodes) {
   say("grows");
-  make_node("node-large", kManyCpus);
+  for (int i = 0; i < nodes; ++i) make_node(fmt::format("node-large-{}", i), kManyCpus);
 }
 
 void Yard::node_lost(const std::string& node) {

@@ -31,8 +31,8 @@ class Yard {
   // Makes everything, and puts what will go wrong on the agenda.
   void start();
   void settle();
-  // One more node, large enough for all.
-  void grow();
+  // More nodes, each large enough for all.
+  void grow(int nodes);
   // The kubelet's word: from now on there is no such node; or there is again.
   void node_lost(const std::string& node);
   void node_back(const std::string& node);

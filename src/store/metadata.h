@@ -28,7 +28,7 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
                  std::string_view name, Time now);
 
 // A copy with memory of its own, for the next version of an object: where the object lies it would keep
-// all that was read with it (kube/document_arena.h).
+// all that was read with it.
 json::object copy_of(const json::object& object);
 
 // Puts back what an update may not change: apiVersion, kind and the server's own metadata.

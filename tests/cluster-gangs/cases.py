@@ -10,7 +10,7 @@ import time
 from cluster import ROOT
 from gangs import GROUP, Watching, cpu_seconds, pod, pod_group, resident_mib
 from proxy import Proxy
-from yard import case, check, same, until
+from yard import NAMESPACE, case, check, same, until
 
 
 def partial(world, size):
@@ -85,6 +85,18 @@ def contention(world):
 
 @case("killed at random moments while it binds 40 gangs of 100, and 4 more for which there is no room: none stays in part")
 def killed(world):
+    return kill_while_binding(world)
+
+
+@case("killed likewise while it holds the lease, as it is deployed: started again in the same pod it leads at once")
+def killed_leading(world):
+    told = kill_while_binding(world, "--leader-elect", "--leader-election-id", world.ns, "--identity", f"{world.ns}-pod")
+    lease = world.api.get("lease", NAMESPACE, world.ns)["spec"]
+    same((lease["holderIdentity"], lease["leaseTransitions"]), (f"{world.ns}-pod", 0), "who leads, and how often another took over")
+    return told
+
+
+def kill_while_binding(world, *flags):
     # Whoever forgets a gang that it bound in part, and begins another, has no room left for the rest of it.
     world.add_nodes(40, 100)
     world.add_gangs(44, 100)
@@ -93,7 +105,7 @@ def killed(world):
     chance = random.Random(7)
     kills = cut = 0
     while kills < 8 and sum(watching.bound().values()) < 3000:
-        scheduler = world.scheduler(wait=False)
+        scheduler = world.scheduler(*flags, wait=False)
         before = sum(watching.bound().values())
         # Not before it binds, or it is only ever killed while it reads.
         until(lambda: sum(watching.bound().values()) > before, "it binds", pause=0.01)
@@ -103,7 +115,7 @@ def killed(world):
         cut += bool(watching.partial(100))
     check(cut > 0, f"none of {kills} kills left a gang in part: nothing was tried")
     torn = watching.partial(100)
-    world.scheduler(wait=False)
+    world.scheduler(*flags, wait=False)
     began = time.monotonic()
     until(lambda: not torn & watching.partial(100), lambda: f"{torn} are whole: {watching.bound()}", pause=0.05)
     mended = time.monotonic() - began

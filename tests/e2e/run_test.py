@@ -85,6 +85,35 @@ class RunCases:
         self.assertIn("TFJob needy: a pod needs 4 x nvidia.com/gpu; this machine has 0; --gpus declares them", err)
         self.assertIn("TFJob needy: it is suspended from the start", err)
 
+    def test_a_node_that_this_machine_is_not_is_told_before_it_waits_for_ever(self):
+        role = shell_role(1, "echo begun")
+        role["template"]["spec"]["nodeSelector"] = {"gpu": "a100"}
+        status, out, err = self.run_job(tfjob("choosy", {"Worker": role}))
+        self.assertEqual(status, 1, out + err)
+        self.assertIn("TFJob choosy: a pod wants a node gpu=a100, and this machine is none", err)
+
+    def test_the_same_again_says_where_it_is(self):
+        job = tfjob("twice", {"Worker": shell_role(1, "echo begun")})
+        status, out, err = self.run_job(job, job)
+        self.assertEqual(status, 1, out + err)
+        self.assertIn('TFJob twice: tfjobs.kubeflow.org "twice" already exists; it is in the input twice', err)
+        here = ["--data-dir", str(self.home / "here")]
+        self.assertEqual(self.run_job(job, options=here)[0], 0)
+        status, out, err = self.run_job(job, options=here)
+        self.assertEqual(status, 1, out + err)
+        self.assertIn("an earlier run with this --data-dir left it", err)
+
+    def test_a_folder_that_a_run_has_is_no_plane(self):
+        data = str(self.home / "here")
+        process = self.start("run", "--data-dir", data, "--runtime", self.runtime,
+                             self.manifest(tfjob("long", {"Worker": shell_role(1, "exec sleep 300")})))
+        self.wait_until("the folder", lambda: "process" in self.trainyard("status", "--data-dir", data)[1])
+        status, out, err = self.trainyard("status", "--data-dir", data)
+        self.assertEqual(status, 1, out + err)
+        self.assertIn(f"no plane answers in {data}; process {process.pid} has it: a 'trainyard run'", out)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=60), 130)
+
     def test_a_container_with_nothing_to_run_is_told_before_it_waits_for_ever(self):
         role = {"replicas": 1, "template": {"spec": {"containers": [{"name": "tensorflow", "image": "not.here/x:1"}]}}}
         status, out, err = self.run_job(tfjob("mute", {"Worker": role}))

@@ -4,6 +4,7 @@ acknowledged, and comes back when the disk does."""
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,15 @@ TRAINYARD = os.environ["TRAINYARD"]
 FAILING_FSYNC = os.environ.get("FAILING_FSYNC", "")
 MAPS = "/api/v1/namespaces/default/configmaps"
 PATIENCE = 60
+SLEEPER = """
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: sleeper}
+spec:
+  tfReplicaSpecs:
+    Worker:
+      template: {spec: {containers: [{name: tensorflow, image: none, command: [sleep, "1000"]}]}}
+"""
 
 
 def config(name, size=0):
@@ -127,6 +137,23 @@ class FullDisk(Plane):
         (self.data / "filler").unlink()
         self.up()
         self.assertEqual(self.names(), made)
+
+    def test_a_run_that_is_told_to_stop_stops_when_there_is_room_again(self):
+        job = self.folder / "job.yaml"
+        job.write_text(SLEEPER)
+        with open(self.log, "a") as log:
+            process = subprocess.Popen(
+                [TRAINYARD, "run", "--data-dir", str(self.data), "--runtime", "process", str(job)], stdout=log,
+                stderr=log, env={**os.environ, "HOME": str(self.folder)}, start_new_session=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.until("the replica", lambda: "TFJob sleeper: running" in self.log.read_text())
+        self.fill()
+        process.send_signal(signal.SIGINT)
+        self.until("a refusal", lambda: "the disk is full" in self.log.read_text())
+        (self.data / "filler").unlink()
+        self.assertEqual(process.wait(timeout=PATIENCE), 130)
+        self.assertIn("was stopped by you", self.log.read_text())
 
     def test_a_disk_without_room_from_the_start(self):
         self.fill()

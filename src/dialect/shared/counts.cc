@@ -56,13 +56,13 @@ std::vector<RoleCounts> count_replicas(const model::Observation& seen, const mod
     }
   }
   for (const model::PodSeen& pod : seen.pods) {
-    if (pod.id.role < 0 || pod.id.role >= static_cast<int>(counts.size())) continue;
+    if (pod.gone || pod.id.role < 0 || pod.id.role >= static_cast<int>(counts.size())) continue;
     RoleCounts& of_role = counts[pod.id.role];
     std::vector<bool>& done_here = done[pod.id.role];
     bool present = pod.id.index >= 0 && pod.id.index < static_cast<int>(done_here.size()) &&
                    pod.attempt >= state.attempt_of(pod.id);
     if (!present) {
-      if (!pod.gone) ++of_role.old;
+      ++of_role.old;
     } else if (!done_here[pod.id.index]) {
       count_pod(of_role, pod);
       done_here[pod.id.index] = true;

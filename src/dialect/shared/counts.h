@@ -1,6 +1,7 @@
 // How many replicas of each role are in which state, for the counts that every status
 // shows. Pure. A replica counts once: by its recorded outcome, else by its pod of the
-// present attempt; pods of older attempts count as `old` and nothing else.
+// present attempt; pods of older attempts count as `old` and nothing else, and those that
+// are gone for nothing: had their end counted, it would be recorded.
 #pragma once
 
 #include <vector>

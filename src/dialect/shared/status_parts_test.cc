@@ -55,6 +55,17 @@ TEST(Counts, AReplicaCountsOnce) {
   EXPECT_EQ(counts[1], (RoleCounts{.terminating = 1, .succeeded = 1, .failed = 1, .missing = 1, .old = 1}));
 }
 
+// Stopped by somebody, it ended well on its way out: the replica is made again and has not succeeded.
+TEST(Counts, APodThatIsGoneCountsForNothing) {
+  model::Observation seen;
+  seen.spec.roles = {{.name = "worker", .replicas = 1}};
+  model::JobState state;
+  state.roles.resize(1);
+  seen.pods = {pod(0, 0, PodPhase::kSucceeded)};
+  seen.pods[0].gone = true;
+  EXPECT_EQ(count_replicas(seen, state)[0], (RoleCounts{.missing = 1}));
+}
+
 TEST(SeePod, TheMainContainerGivesTheExitCode) {
   kube::Pod pod;
   pod.name = "p";

@@ -64,14 +64,27 @@ void say_host_ports(const TfJob& job, std::vector<model::Advice>& advice) {
                    on_host)});
 }
 
+// Where pods hold nodes while they wait for the others it says when they give them back.
+void say_no_timeout(const TfJob& job, const std::optional<model::Gang>& gang,
+                    std::vector<model::Advice>& advice) {
+  if (!job.scheduling.timeout_seconds || !gang || !gang->owned || gang->timeout_seconds) return;
+  advice.push_back(
+      {"ScheduleTimeoutIgnored",
+       fmt::format("scheduleTimeoutSeconds {} has no effect: only PodGroups of scheduler-plugins have it. Pods of "
+                   "this gang hold no nodes while they wait for one another, and wait until there is room",
+                   *job.scheduling.timeout_seconds)});
+}
+
 }  // namespace
 
-std::vector<model::Advice> advice_for(const TfJob& job, std::string_view scheduler) {
+std::vector<model::Advice> advice_for(const TfJob& job, std::string_view scheduler,
+                                      const std::optional<model::Gang>& gang) {
   std::vector<model::Advice> advice;
   say_policy_overwritten(job, advice);
   say_other_scheduler(job, scheduler, advice);
   say_never_ends(job, advice);
   say_host_ports(job, advice);
+  say_no_timeout(job, gang, advice);
   return advice;
 }
 

@@ -196,6 +196,23 @@ TEST(RestartRules, ATemplatesPolicyCountsWhereTheReplicaHasNone) {
   EXPECT_EQ(pod_of(overwritten, 0, 0)["spec"].at("restartPolicy").as_string(), "Never");
 }
 
+TEST(Lower, ATimeoutThatAGroupCannotHaveIsSpokenOf) {
+  constexpr std::string_view kSpec =
+      "{runPolicy: {schedulingPolicy: {scheduleTimeoutSeconds: 30}}, tfReplicaSpecs: {Worker: {}}}";
+  for (const char* without : {"volcano", "kube-batch", "trainyard"}) {
+    EXPECT_THAT(
+        lowered(kSpec, {.gang_scheduler = without}).advice,
+        ElementsAre(model::Advice{
+            "ScheduleTimeoutIgnored",
+            "scheduleTimeoutSeconds 30 has no effect: only PodGroups of scheduler-plugins have it. Pods of this "
+            "gang hold no nodes while they wait for one another, and wait until there is room"}))
+        << without;
+  }
+  EXPECT_THAT(lowered(kSpec, {.gang_scheduler = "scheduler-plugins"}).advice, IsEmpty());
+  EXPECT_THAT(lowered(kSpec).advice, IsEmpty()) << "nobody was asked for a gang";
+  EXPECT_THAT(lowered("{tfReplicaSpecs: {Worker: {}}}", {.gang_scheduler = "volcano"}).advice, IsEmpty());
+}
+
 TEST(Lower, AdviceSaysWhatMayNotBeMeant) {
   EXPECT_EQ(lowered("{tfReplicaSpecs: {Worker: {restartPolicy: Always}}}").advice.at(0).reason,
             "TFJobNeverEnds");
@@ -256,7 +273,7 @@ TEST(Validate, EveryProblemOfRolesWithItsPath) {
       {"{tfReplicaSpecs: {Worker: {replicas: '1'}}}",
        {kRoles + "[Worker].replicas: Invalid type: \"1\": must be a whole number, not a string"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 99999999999999999999}}}",
-       {kRoles + "[Worker].replicas: Invalid value: 1e+20: must be a whole number"}},
+       {kRoles + "[Worker].replicas: Invalid value: 1e+20: must be less than or equal to 100000"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 100001}}}",
        {kRoles + "[Worker].replicas: Invalid value: 100001: must be less than or equal to 100000"}},
       {"{tfReplicaSpecs: {PS: {replicas: 60000}, Worker: {replicas: 60000}}}",
