@@ -348,5 +348,19 @@ TEST(ErrorsTest, Words) {
             "the latest version and try again");
 }
 
+// What was read in one piece of memory lies there as long as any part of it: no longer than its version.
+TEST(VersionTest, ANewOneDoesNotKeepTheMemoryOfTheOld) {
+  Store store;
+  json::storage_ptr memory = json::make_shared_resource<json::monotonic_resource>();
+  json::object body(thing("a"), memory);
+  Object made = *store.create(kube::kConfigMaps, "ns", std::move(body), kNow);
+  EXPECT_EQ(made->storage().get(), memory.get());
+  const kube::Patch patch{"a", kube::PatchKind::kMerge, json::object{{"data", json::object{{"k", "w"}}}}};
+  Object patched = *store.patch(kube::kConfigMaps, "ns", patch, kNow);
+  EXPECT_NE(patched->storage().get(), memory.get());
+  Object gone = *store.remove(kube::kConfigMaps, "ns", "a", {}, kNow);
+  EXPECT_NE(gone->storage().get(), memory.get());
+}
+
 }  // namespace
 }  // namespace trainyard::store
