@@ -43,9 +43,21 @@ void Cache::apply(const Output& output, Time now, const Tell& tell) {
              output);
 }
 
-Packed Cache::pack(const Object& object) {
+Patterns* Cache::patterns() {
   size_t beside = incoming_ ? incoming_->size() : objects_.size();
-  return {object, form_, beside < kAlikeMin ? nullptr : &patterns_};
+  return beside < kAlikeMin ? nullptr : &patterns_;
+}
+
+Packed Cache::pack(const Object& object) {
+  Packed packed = unpacked(object);
+  if (form_ == Form::kText) packed.shorten(patterns());
+  return packed;
+}
+
+Packed Cache::unpacked(const Object& object) const {
+  Packed packed(object, Form::kDocument);
+  if (form_ == Form::kText) packed.note_kin();
+  return packed;
 }
 
 void Cache::came(Place at) {
@@ -53,8 +65,7 @@ void Cache::came(Place at) {
   std::erase(unpacked_, at);
   unpacked_.push_back(at);
   if (unpacked_.size() <= kUnpackedMax) return;
-  Packed& earliest = unpacked_.front()->second;
-  earliest = pack(earliest.object());
+  unpacked_.front()->second.shorten(patterns());
   unpacked_.erase(unpacked_.begin());
 }
 
@@ -68,12 +79,15 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   // One that we do not have and that is not new was deleted since.
   if (is_known ? found->second.version() >= version : !is_new) return std::nullopt;
   if (!is_known) {
-    found = objects_.emplace_hint(found, std::move(key), Packed(object, Form::kDocument));
+    found = objects_.emplace_hint(found, std::move(key), unpacked(object));
     came(found);
     set_owner(found, "", kube::controller_uid_of(*object));
-    return Changed{nullptr, object};
+    return Changed{std::nullopt, object};
   }
-  Object before = found->second.object();
+  Packed was = std::exchange(found->second, unpacked(object));
+  came(found);
+  if (was.is_akin(found->second)) return Changed{std::move(was), object, true};
+  Object before = was.object();
   std::string_view old_owner = kube::controller_uid_of(*before);
   std::string_view owner = kube::controller_uid_of(*object);
   // Another object of the same name, or no longer its controller's: to the controller the
@@ -82,10 +96,8 @@ std::optional<Changed> Cache::put(const Object& object, Time now) {
   bool changed_hands = !is_another && old_owner != owner;
   if (is_another || changed_hands) bury(before, now);
   if (changed_hands) miss(before);
-  found->second = Packed(object, Form::kDocument);
-  came(found);
   set_owner(found, old_owner, owner);
-  return Changed{std::move(before), object};
+  return Changed{std::move(was), object};
 }
 
 std::optional<Changed> Cache::drop(const Object& last, Time now) {
@@ -101,7 +113,7 @@ std::optional<Changed> Cache::drop(const Object& last, Time now) {
     std::erase(unpacked_, found);
     objects_.erase(found);
   }
-  return Changed{last, nullptr};
+  return Changed{Packed(last, Form::kDocument), nullptr};
 }
 
 void Cache::swap_in(int64_t revision, Time now, const Tell& tell) {
@@ -121,17 +133,22 @@ void Cache::swap_in(int64_t revision, Time now, const Tell& tell) {
     Object last = packed.object();
     bury(last, now);
     miss(last);
-    tell({std::move(last), nullptr});
+    tell({Packed(last, Form::kDocument), nullptr});
   }
   for (auto at = objects_.begin(); at != objects_.end(); ++at) {
     const auto& [key, packed] = *at;
     Object object = packed.object();
     set_owner(at, "", kube::controller_uid_of(*object));
     auto before = old.find(key);
-    Object last = before == old.end() ? nullptr : before->second.object();
+    if (before == old.end()) {
+      tell({std::nullopt, std::move(object)});
+      continue;
+    }
+    if (before->second.version() == packed.version()) continue;
+    const bool akin = before->second.is_akin(packed);
+    Object last = akin ? nullptr : before->second.object();
     if (last != nullptr && kube::uid_of(*last) != kube::uid_of(*object)) bury(last, now);
-    bool same = last != nullptr && before->second.version() == packed.version();
-    if (!same) tell({std::move(last), std::move(object)});
+    tell({std::move(before->second), std::move(object), akin});
   }
 }
 
@@ -148,15 +165,17 @@ void Cache::set_owner(Place at, std::string_view before, std::string_view after)
 }
 
 void Cache::bury(const Object& last, Time now) {
+  if (remains_ == Remains::kDropped) return;
   std::string_view owner = kube::controller_uid_of(*last);
   if (owner.empty() || !is_ended_pod(*last) || tombstone_count_ >= kTombstonesMax) return;
   bool added = tombstones_[std::string(owner)]
-                   .insert_or_assign(std::string(kube::uid_of(*last)), Tombstone{last, now})
+                   .insert_or_assign(std::string(kube::uid_of(*last)), Tombstone{pack(last), now})
                    .second;
   if (added) ++tombstone_count_;
 }
 
 void Cache::miss(const Object& last) {
+  if (remains_ == Remains::kDropped) return;
   std::string_view owner = kube::controller_uid_of(*last);
   if (owner.empty() || kube::is_deleting(*last) || is_ended_pod(*last)) return;
   vanished_[std::string(owner)].insert_or_assign(key_of(*last), last);
@@ -168,11 +187,6 @@ std::vector<Object> Cache::vanished_of(std::string_view owner_uid) const {
   if (found == vanished_.end()) return vanished;
   for (const auto& [key, object] : found->second) vanished.push_back(object);
   return vanished;
-}
-
-void Cache::settle_vanished(std::string_view owner_uid) {
-  auto found = vanished_.find(owner_uid);
-  if (found != vanished_.end()) vanished_.erase(found);
 }
 
 void Cache::settle_vanished(std::string_view owner_uid, const std::vector<Object>& looked_for) {
@@ -221,7 +235,7 @@ std::vector<Object> Cache::tombstones_of(std::string_view owner_uid) const {
   std::vector<Object> ended;
   auto found = tombstones_.find(owner_uid);
   if (found == tombstones_.end()) return ended;
-  for (const auto& [uid, tombstone] : found->second) ended.push_back(tombstone.object);
+  for (const auto& [uid, tombstone] : found->second) ended.push_back(tombstone.last.object());
   return ended;
 }
 

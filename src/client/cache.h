@@ -11,13 +11,13 @@
 // At rest: a cache of texts holds the objects that came last as the documents they are, because whoever is
 // told of a change reads them next; each is packed when enough others have come after it.
 //
-// Vanished objects: one that left the stream without having been seen going (its labels or
-// its owner were taken off, or it was deleted by force) is remembered until settle(), so
-// that somebody looks before it is taken for deleted.
-//
-// Tombstones: a pod that vanished after it had ended is kept with its last state until
-// forget(), because how it ended may not be recorded yet. A new pod of the same name
-// does not replace the tombstone of the old one.
+// Remains, for who asks for them and sees to it that they go again:
+// - vanished objects: one that left the stream without having been seen going (its labels or
+//   its owner were taken off, or it was deleted by force) is remembered until settle(), so
+//   that somebody looks before it is taken for deleted;
+// - tombstones: a pod that vanished after it had ended is kept with its last state until
+//   forget(), because how it ended may not be recorded yet. A new pod of the same name
+//   does not replace the tombstone of the old one.
 #pragma once
 
 #include <compare>
@@ -50,13 +50,18 @@ struct ObjectKey {
 
 // An object that is new, different or gone: what depends on it is worth another look.
 struct Changed {
-  Object before;  // null: it is new
-  Object after;   // null: it is gone
+  std::optional<Packed> was;  // none: it is new
+  Object after;               // null: it is gone
+  // It was and is the same object, of the same owners and with the same labels. False: perhaps all the same.
+  bool akin = false;
+
+  // Null: it is new. Another document each time.
+  Object before() const { return was ? was->object() : nullptr; }
 };
 
 // Stands for a pod that is no more.
 struct Tombstone {
-  Object object;
+  Packed last;
   Time seen;
 };
 
@@ -70,7 +75,7 @@ class Cache {
  public:
   Cache() = default;
   // `form`: how objects lie here.
-  explicit Cache(Form form) : form_(form) {}
+  explicit Cache(Form form, Remains remains = Remains::kDropped) : form_(form), remains_(remains) {}
   Cache(Cache&&) = default;
   Cache& operator=(Cache&&) = default;
 
@@ -98,8 +103,7 @@ class Cache {
 
   // The outcome of these pods is recorded.
   void forget(std::string_view owner_uid, const std::vector<std::string>& pod_uids);
-  // Somebody has looked where the vanished objects of this controller are: all, or these.
-  void settle_vanished(std::string_view owner_uid);
+  // Somebody has looked where these vanished objects of this controller are.
   void settle_vanished(std::string_view owner_uid, const std::vector<Object>& looked_for);
   // Forgets what vanished from controllers that nobody asks about any more.
   void drop_vanished_unless(const std::function<bool(std::string_view owner_uid)>& is_needed);
@@ -116,7 +120,9 @@ class Cache {
  private:
   using Place = std::map<ObjectKey, Packed>::iterator;
 
+  Packed unpacked(const Object& object) const;
   Packed pack(const Object& object);
+  Patterns* patterns();
   // What lies here came just now, and is not packed before others have come.
   void came(Place at);
   std::optional<Changed> put(const Object& object, Time now);
@@ -127,6 +133,7 @@ class Cache {
   void miss(const Object& last);
 
   Form form_ = Form::kDocument;
+  Remains remains_ = Remains::kDropped;
   Patterns patterns_;
   std::map<ObjectKey, Packed> objects_;
   std::vector<Place> unpacked_;                                      // in objects_, the earliest first

@@ -30,10 +30,10 @@ std::string shown(const std::vector<Changed>& changes) {
   std::string text;
   for (const Changed& changed : changes) {
     if (!text.empty()) text += "; ";
-    if (changed.before == nullptr) {
+    if (!changed.was) {
       text += fmt::format("new {}", kube::name_of(*changed.after));
     } else if (changed.after == nullptr) {
-      text += fmt::format("gone {}", kube::name_of(*changed.before));
+      text += fmt::format("gone {}", kube::name_of(*changed.before()));
     } else {
       text += fmt::format("changed {}", kube::name_of(*changed.after));
     }
@@ -84,7 +84,7 @@ TEST_P(CacheTest, GoesForwardOnly) {
 }
 
 TEST_P(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
-  Cache cache(GetParam());
+  Cache cache(GetParam(), Remains::kKept);
   listed(cache, {pod("a", 1, "ua", "Succeeded"), pod("b", 2, "ub"), pod("c", 3, "uc", "Failed")}, 3);
   cache.apply(Delete{pod("a", 4, "ua", "Succeeded")}, kCachedAt);
   cache.apply(Delete{pod("b", 5, "ub")}, kCachedAt);
@@ -102,7 +102,7 @@ TEST_P(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
 }
 
 TEST_P(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks) {
-  Cache cache(GetParam());
+  Cache cache(GetParam(), Remains::kKept);
   listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub", "Succeeded"), pod("c", 3, "uc")}, 3);
   cache.apply(Delete{pod("a", 4, "ua")}, kCachedAt);
   cache.apply(Delete{pod("b", 5, "ub", "Succeeded")}, kCachedAt);
@@ -113,12 +113,46 @@ TEST_P(CacheTest, WhatVanishesWithoutADeletionMarkIsRememberedUntilSomebodyLooks
   ASSERT_EQ(vanished.size(), 2u);
   EXPECT_EQ(kube::name_of(*vanished[0]), "a");
   EXPECT_EQ(kube::name_of(*vanished[1]), "c");
-  cache.settle_vanished("owner");
+  cache.settle_vanished("owner", vanished);
   EXPECT_TRUE(cache.vanished_of("owner").empty());
 }
 
-TEST_P(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
+TEST_P(CacheTest, AkinIsWhatHasTheSameOwnersAndLabels) {
   Cache cache(GetParam());
+  listed(cache, {pod("a", 1, "ua")}, 1);
+  auto akin = [&](const Object& object) {
+    std::vector<Changed> changes = cache.apply(Apply{object}, kCachedAt);
+    EXPECT_EQ(changes.size(), 1u);
+    return changes.at(0).akin;
+  };
+  auto with = [](const Object& object, std::string_view label) {
+    json::object changed = *object;
+    changed["metadata"].get_object()["labels"] = json::object{{"a", label}};
+    return std::make_shared<const json::object>(changed);
+  };
+  // Of documents, which are at hand, it is not noted.
+  const bool noted = GetParam() == Form::kText;
+  EXPECT_EQ(akin(pod("a", 2, "ua", "Succeeded")), noted);
+  EXPECT_FALSE(akin(with(pod("a", 3, "ua"), "x")));
+  EXPECT_EQ(akin(with(pod("a", 4, "ua"), "x")), noted);
+  EXPECT_FALSE(akin(with(pod("a", 5, "ua"), "y")));
+  EXPECT_FALSE(akin(with(pod("a", 6, "another"), "y")));
+  json::object stripped = *pod("a", 7, "another");
+  stripped["metadata"].get_object().erase("ownerReferences");
+  EXPECT_FALSE(akin(std::make_shared<const json::object>(stripped)));
+}
+
+TEST_P(CacheTest, NothingRemainsForWhoDoesNotAskForIt) {
+  Cache cache(GetParam());
+  listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub", "Succeeded"), pod("c", 3, "uc")}, 3);
+  cache.apply(Delete{pod("a", 4, "ua")}, kCachedAt);
+  cache.apply(Delete{pod("b", 5, "ub", "Succeeded")}, kCachedAt);
+  EXPECT_EQ(listed(cache, {}, 6), "gone c");
+  EXPECT_FALSE(cache.has_remains());
+}
+
+TEST_P(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
+  Cache cache(GetParam(), Remains::kKept);
   listed(cache, {pod("a", 1, "ua", "Succeeded")}, 1);
   json::object stripped = *pod("a", 2, "ua", "Succeeded");
   stripped["metadata"].get_object().erase("ownerReferences");
@@ -128,7 +162,7 @@ TEST_P(CacheTest, APodThatLosesItsOwnerAfterItHasEndedStillCounts) {
 }
 
 TEST_P(CacheTest, ASuccessorDoesNotHideHowItsPredecessorEnded) {
-  Cache cache(GetParam());
+  Cache cache(GetParam(), Remains::kKept);
   listed(cache, {pod("a", 1, "old", "Succeeded")}, 1);
   EXPECT_EQ(shown(cache.apply(Apply{pod("a", 5, "new")}, kCachedAt)), "changed a");
   ASSERT_EQ(cache.tombstones_of("owner").size(), 1u);

@@ -1,73 +1,99 @@
 #include "client/document_arena.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <new>
+
+#include "base/check.h"
 
 namespace trainyard::client {
 
 // What is given away follows it.
-struct alignas(std::max_align_t) DocumentArena::Block {
+struct DocumentArena::Block {
   Block* older;
-  size_t size;
 
-  char* begin() { return reinterpret_cast<char*>(this + 1); }
-  char* end() { return begin() + size; }
+  static void free_all(Block* newest) {
+    while (newest != nullptr) ::operator delete(std::exchange(newest, newest->older));
+  }
 };
 
 namespace {
 
-char* aligned(char* at, size_t align) {
-  return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(at) + align - 1) / align * align);
-}
+// Parts of an arena lie half-way between two multiples of 16, those of the heap at one: so who gives a part
+// back need not know whence it came. Nothing of JSON needs to lie otherwise.
+constexpr size_t kStride = 16;
+constexpr size_t kOffset = 8;
+static_assert(alignof(json::value) <= kOffset && alignof(json::key_value_pair) <= kOffset);
+static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= kStride);
+
+constexpr size_t rounded(size_t bytes) { return (bytes + kStride - 1) / kStride * kStride; }
+
+// The one that this thread makes a document in.
+thread_local DocumentArena* current = nullptr;
 
 }  // namespace
 
-DocumentArena::Made DocumentArena::make(size_t expected) {
-  Made made{{}, nullptr};
-  made.storage = json::make_shared_resource<DocumentArena>(expected, made.arena);
-  return made;
-}
+class DocumentArena::Memory final : public json::memory_resource {
+  void* do_allocate(size_t bytes, size_t) override {
+    return current != nullptr ? current->give(bytes) : ::operator new(bytes);
+  }
+  void do_deallocate(void* part, size_t, size_t) override {
+    if (reinterpret_cast<uintptr_t>(part) % kStride == 0) ::operator delete(part);
+  }
+  bool do_is_equal(const json::memory_resource& other) const noexcept override { return this == &other; }
+};
+
+// A document and its memory. What lies there needs no end of its own.
+struct DocumentArena::Held {
+  Held(Block* memory, json::object&& made) : blocks(memory) {
+    new (&document) json::object(std::move(made));
+  }
+  ~Held() { Block::free_all(blocks); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  Block* blocks;
+  union {
+    json::object document;
+  };
+};
+
+DocumentArena::DocumentArena(size_t expected)
+    : outer_(std::exchange(current, this)), block_size_(rounded(expected)) {}
 
 DocumentArena::~DocumentArena() {
-  while (blocks_ != nullptr) {
-    Block* older = blocks_->older;
-    ::operator delete(blocks_);
-    blocks_ = older;
+  stop_giving();
+  Block::free_all(blocks_);
+}
+
+json::storage_ptr DocumentArena::storage() {
+  static Memory* const kMemory = new Memory;  // copies may outlive everything else
+  return kMemory;
+}
+
+void* DocumentArena::give(size_t bytes) {
+  const size_t size = rounded(bytes);
+  if (static_cast<size_t>(end_ - free_) < size) {
+    const size_t room = std::max(block_size_, size);
+    void* memory = ::operator new(kStride + kOffset + room);
+    static_assert(sizeof(Block) <= kStride + kOffset);
+    blocks_ = new (memory) Block{blocks_};
+    free_ = static_cast<char*>(memory) + kStride + kOffset;
+    end_ = free_ + room;
   }
+  return std::exchange(free_, free_ + size);
 }
 
-size_t DocumentArena::held() const {
-  size_t bytes = 0;
-  for (Block* block = blocks_; block != nullptr; block = block->older) bytes += block->size;
-  return bytes;
+void DocumentArena::stop_giving() {
+  if (!std::exchange(gives_, false)) return;
+  CHECK(current == this);
+  current = outer_;
 }
 
-bool DocumentArena::owns(const void* part) const {
-  const char* at = static_cast<const char*>(part);
-  for (Block* block = blocks_; block != nullptr; block = block->older) {
-    if (at >= block->begin() && at < block->end()) return true;
-  }
-  return false;
-}
-
-// Nothing of JSON needs a stricter alignment than the heap's.
-void* DocumentArena::do_allocate(size_t bytes, size_t align) {
-  if (frozen_) return ::operator new(bytes);
-  char* part = blocks_ == nullptr ? nullptr : aligned(free_, align);
-  if (part == nullptr || part > blocks_->end() || bytes > static_cast<size_t>(blocks_->end() - part)) {
-    size_t size = std::max(next_size_, bytes);
-    void* memory = ::operator new(sizeof(Block) + size);
-    blocks_ = new (memory) Block{blocks_, size};
-    next_size_ = 2 * size;
-    part = blocks_->begin();
-  }
-  free_ = part + bytes;
-  return part;
-}
-
-void DocumentArena::do_deallocate(void* part, size_t, size_t) {
-  if (frozen_ && !owns(part)) ::operator delete(part);
+Object DocumentArena::whole(json::object document) {
+  stop_giving();
+  CHECK(document.storage() == storage());
+  auto held = std::make_shared<Held>(std::exchange(blocks_, nullptr), std::move(document));
+  return {held, &held->document};
 }
 
 }  // namespace trainyard::client

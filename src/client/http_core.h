@@ -8,9 +8,10 @@
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <semaphore>
+#include <mutex>
 #include <thread>
 
 #include "client/credentials.h"
@@ -152,7 +153,10 @@ std::vector<std::optional<T>> wait_for_all(asio::io_context& io, size_t count, c
     std::vector<std::optional<T>> results;
     std::exception_ptr thrown;
     size_t left;
-    std::binary_semaphore all{0};
+    // (A semaphore of the standard library yields the processor several times before it waits.)
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool all = false;
   };
   auto ended = std::make_shared<Ended>();  // the I/O thread may still be at it when the last has been told
   ended->results.resize(count);
@@ -163,11 +167,17 @@ std::vector<std::optional<T>> wait_for_all(asio::io_context& io, size_t count, c
                      [ended, i](const std::exception_ptr& thrown, std::optional<T> result) {
                        if (thrown) ended->thrown = thrown;
                        ended->results[i] = std::move(result);
-                       if (--ended->left == 0) ended->all.release();
+                       if (--ended->left > 0) return;
+                       std::lock_guard lock(ended->mutex);
+                       ended->all = true;
+                       ended->changed.notify_one();
                      });
     }
   });
-  if (count > 0) ended->all.acquire();
+  if (count > 0) {
+    std::unique_lock lock(ended->mutex);
+    ended->changed.wait(lock, [&] { return ended->all; });
+  }
   if (ended->thrown) std::rethrow_exception(ended->thrown);
   return std::move(ended->results);
 }

@@ -55,24 +55,32 @@ std::string plain_message(int status, std::string_view body) {
   return fmt::format("the server answered {}{}{}", status, shown.empty() ? "" : ": ", shown);
 }
 
-// One document, of an object at the path. Not for lists: of those somebody keeps some items.
-Result<json::value> parse_document(std::string_view whole, std::span<const std::string_view> path = {}) {
-  std::string room;
-  std::string_view text = without_managers(whole, path, room);
-  DocumentArena::Made together = DocumentArena::make(2 * text.size() + kDocumentBytes);
-  Result<json::value> parsed = kube::parse_json_into(together.storage, text);
-  together.arena->freeze();
-  return parsed;
-}
+// One document as it is read, of an object at the path. Not for lists: of those somebody keeps some items.
+class ReadDocument {
+ public:
+  explicit ReadDocument(std::string_view whole, std::span<const std::string_view> path = {})
+      : text_(without_managers(whole, path, room_)),
+        arena_(2 * text_.size() + kDocumentBytes),
+        value_(kube::parse_json_into(DocumentArena::storage(), text_)) {}
+
+  // Null when it is none.
+  json::object* object() { return value_.ok() ? value_.value().if_object() : nullptr; }
+  // What somebody keeps of it: it, or a part of it. Once.
+  Object take(json::object& part) { return arena_.whole(std::move(part)); }
+
+ private:
+  std::string room_;
+  std::string_view text_;
+  DocumentArena arena_;
+  Result<json::value> value_;
+};
 
 Object shared(json::object object) { return std::make_shared<const json::object>(std::move(object)); }
 
-Object named(json::value& item, const kube::Resource& resource) {
-  if (!item.is_object()) return shared({});
-  json::object& object = item.get_object();
-  if (object.contains("kind")) return shared(std::move(object));
+Object named(json::object& item, const kube::Resource& resource) {
+  if (item.contains("kind")) return shared(std::move(item));
   json::object whole{{"apiVersion", resource.api_version()}, {"kind", kube::jview(resource.kind)}};
-  for (json::key_value_pair& pair : object) whole[pair.key()] = std::move(pair.value());
+  for (json::key_value_pair& pair : item) whole[pair.key()] = std::move(pair.value());
   return shared(std::move(whole));
 }
 
@@ -83,7 +91,10 @@ Reply list_of(const kube::Resource& resource, json::object body) {
   json::value* items = body.if_contains("items");
   if (items == nullptr || !items->is_array()) return reply;  // Go writes an empty list as null
   reply.items.reserve(items->get_array().size());
-  for (json::value& item : items->get_array()) reply.items.push_back(named(item, resource));
+  for (json::value& item : items->get_array()) {
+    json::object* object = item.if_object();
+    reply.items.push_back(object == nullptr ? shared({}) : named(*object, resource));
+  }
   return reply;
 }
 
@@ -99,9 +110,11 @@ std::optional<Reply> list_by_items(const kube::Resource& resource, std::string_v
       with_kind.assign(kind).append(item.substr(1));
       item = with_kind;
     }
-    Result<json::value> parsed = is_whole ? parse_document(item) : json::value();
-    is_whole = is_whole && parsed.ok();
-    if (is_whole) items.push_back(named(parsed.value(), resource));
+    if (!is_whole) return;
+    ReadDocument read(item);
+    json::object* object = read.object();
+    is_whole = object != nullptr && object->contains("kind");
+    if (is_whole) items.push_back(read.take(*object));
   });
   if (!frame || !is_whole) return std::nullopt;
   Result<json::value> parsed = kube::parse_json(*frame);
@@ -111,19 +124,18 @@ std::optional<Reply> list_by_items(const kube::Resource& resource, std::string_v
   return reply;
 }
 
-// Who it is that a server has made, as a document. nullopt: it is not written as servers of Kubernetes write.
-std::optional<json::object> identity_in(const kube::Resource& resource, std::string_view body) {
+// Who it is that a server has made, as a document. Null: it is not written as servers of Kubernetes write.
+Object identity_in(const kube::Resource& resource, std::string_view body) {
   auto top = skim<1>(body, {"metadata"});
-  if (!top) return std::nullopt;
-  auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"});
-  if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return std::nullopt;
+  if (!top) return nullptr;
+  auto parts = skim<4>((*top)[0], {"name", "namespace", "uid", "resourceVersion"}, Rest::kIsFine);
+  if (!parts || std::ranges::any_of(*parts, &std::string_view::empty)) return nullptr;
   const auto& [name, ns, uid, version] = *parts;
-  Result<json::value> parsed = parse_document(
-      fmt::format(R"({{"name":{},"namespace":{},"uid":{},"resourceVersion":{}}})", name, ns, uid, version));
-  if (!parsed.ok()) return std::nullopt;
-  return json::object{{"apiVersion", resource.api_version()},
-                      {"kind", kube::jview(resource.kind)},
-                      {"metadata", std::move(parsed).value()}};
+  ReadDocument read(fmt::format(
+      R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":{},"namespace":{},"uid":{},"resourceVersion":{}}}}})",
+      resource.api_version(), resource.kind, name, ns, uid, version));
+  json::object* identity = read.object();
+  return identity == nullptr ? nullptr : read.take(*identity);
 }
 
 bool is_list(const kube::Request& request) {
@@ -158,37 +170,38 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
   if (status < 200 || status >= 300) return error_of(status, body, writes);
   if (writes && request.heed == kube::Heed::kNothing) return Reply{};
   if (writes && request.heed == kube::Heed::kIdentity) {
-    if (std::optional<json::object> made = identity_in(request.resource, body)) {
-      Reply reply;
-      reply.object = shared(std::move(*made));
-      return reply;
-    }
+    Reply reply;
+    reply.object = identity_in(request.resource, body);
+    if (reply.object != nullptr) return reply;
   }
   if (is_list(request)) {
     if (std::optional<Reply> list = list_by_items(request.resource, body)) return std::move(*list);
   }
-  Result<json::value> parsed = is_list(request) ? kube::parse_json(body) : parse_document(body);
-  if (!parsed.ok() || !parsed->is_object()) {
+  auto no_object = [&] {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,
                  fmt::format("{}: what the server answered is no JSON object", kube::to_string(request))};
+  };
+  if (is_list(request)) {
+    Result<json::value> parsed = kube::parse_json(body);
+    if (!parsed.ok() || !parsed->is_object()) return no_object();
+    return list_of(request.resource, std::move(parsed.value().get_object()));
   }
-  json::object object = std::move(parsed.value().get_object());
-  if (is_list(request)) return list_of(request.resource, std::move(object));
+  ReadDocument read(body);
+  json::object* object = read.object();
+  if (object == nullptr) return no_object();
   Reply reply;
-  bool status_alone = kube::text_at(object, {"kind"}) == "Status" && !object.contains("spec");
-  if (!status_alone) reply.object = shared(std::move(object));
+  bool status_alone = kube::text_at(*object, {"kind"}) == "Status" && !object->contains("spec");
+  if (!status_alone) reply.object = read.take(*object);
   return reply;
 }
 
 Result<WatchEvent> event_of(std::string_view line) {
   static constexpr std::string_view kPath[] = {"object"};
-  Result<json::value> parsed = parse_document(line, kPath);
-  if (!parsed.ok() || !parsed->is_object()) {
-    return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
-  }
-  json::object& event = parsed.value().get_object();
-  std::string_view type = kube::text_at(event, {"type"});
-  json::value* object = event.if_contains("object");
+  ReadDocument read(line, kPath);
+  json::object* event = read.object();
+  if (event == nullptr) return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
+  std::string_view type = kube::text_at(*event, {"type"});
+  json::value* object = event->if_contains("object");
   if (object == nullptr || !object->is_object()) {
     return Error{ErrorKind::kUnavailable, "an event of the watch has no object"};
   }
@@ -201,7 +214,7 @@ Result<WatchEvent> event_of(std::string_view line) {
   if (!kind) {
     return Error{ErrorKind::kUnavailable, fmt::format("the watch told of '{}'", kube::shown(type))};
   }
-  return WatchEvent{*kind, shared(std::move(object->get_object()))};
+  return WatchEvent{*kind, read.take(object->get_object())};
 }
 
 Result<int> exit_code_of(std::string_view status) {

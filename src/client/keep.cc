@@ -1,5 +1,6 @@
 #include "client/keep.h"
 
+#include "client/document_arena.h"
 #include "kube/access.h"
 #include "kube/pod.h"
 
@@ -12,14 +13,15 @@ bool is_among(Names names, json::string_view key) {
   return std::find(names.begin(), names.end(), kube::view(key)) != names.end();
 }
 
-// A copy with memory of its own: one that is made without a word shares the document's, and copied again from
-// there.
-json::value copy_of(const json::value& value) { return json::value(value, json::storage_ptr()); }
+constexpr size_t kKeptBytes = 3072;  // about what a kept pod takes
+
+// A copy that lies with what else is kept of its document.
+json::value copy_of(const json::value& value) { return json::value(value, DocumentArena::storage()); }
 
 // The members of these names, in their order, for which `keep` finds something to keep.
 template <typename Keep>
 json::object some_of(const json::object& from, Names names, Keep keep) {
-  json::object kept;
+  json::object kept(DocumentArena::storage());
   size_t count = 0;
   for (const json::key_value_pair& member : from) count += is_among(names, member.key());
   kept.reserve(count);
@@ -37,7 +39,7 @@ json::object some_of(const json::object& from, Names names) {
 json::value each_with(const json::value& list, Names names) {
   const json::array* from = list.if_array();
   if (from == nullptr) return nullptr;
-  json::array kept;
+  json::array kept(DocumentArena::storage());
   kept.reserve(from->size());
   for (const json::value& one : *from) {
     if (one.is_object()) kept.push_back(some_of(one.get_object(), names));
@@ -46,7 +48,7 @@ json::value each_with(const json::value& list, Names names) {
 }
 
 json::value annotations_read(const json::value& all) {
-  json::object kept;
+  json::object kept(DocumentArena::storage());
   if (!all.is_object()) return kept;
   for (const json::key_value_pair& member : all.get_object()) {
     if (kube::keeps_annotation(kube::view(member.key()))) kept.emplace(member.key(), member.value());
@@ -68,7 +70,7 @@ json::value metadata_of(json::string_view key, const json::value& value) {
 json::value conditions_read(const json::value& all) {
   json::value kept = each_with(all, {"type", "status", "reason", "message", "lastTransitionTime"});
   if (!kept.is_array()) return kept;
-  json::array some;
+  json::array some(DocumentArena::storage());
   for (json::value& condition : kept.get_array()) {
     std::string_view type = kube::text_at(condition.get_object(), {"type"});
     if (type == "Ready" || type == "PodScheduled" || type == "DisruptionTarget")
@@ -103,34 +105,35 @@ json::value pod_part(json::string_view key, const json::value& value) {
   return metadata_of(key, value);
 }
 
-Object shared_with(json::object object) { return std::make_shared<const json::object>(std::move(object)); }
-
 }  // namespace
 
 Object keep_pod(const Object& pod) {
-  return shared_with(some_of(*pod, {"apiVersion", "kind", "metadata", "spec", "status"}, pod_part));
+  DocumentArena arena(kKeptBytes);
+  return arena.whole(some_of(*pod, {"apiVersion", "kind", "metadata", "spec", "status"}, pod_part));
 }
 
 Object keep_identity(const Object& object) {
-  return shared_with(some_of(*object, {"apiVersion", "kind", "metadata"}, metadata_of));
+  DocumentArena arena(kKeptBytes);
+  return arena.whole(some_of(*object, {"apiVersion", "kind", "metadata"}, metadata_of));
 }
 
 Object keep_all_but_managers(const Object& object) {
   if (kube::find(*object, {"metadata", "managedFields"}) == nullptr) return object;
-  json::object kept;
+  DocumentArena arena(kKeptBytes);
+  json::object kept(DocumentArena::storage());
   kept.reserve(object->size());
   for (const json::key_value_pair& member : *object) {
     if (member.key() != "metadata" || !member.value().is_object()) {
       kept.emplace(member.key(), member.value());
       continue;
     }
-    json::object metadata;
+    json::object metadata(DocumentArena::storage());
     for (const json::key_value_pair& part : member.value().get_object()) {
       if (part.key() != "managedFields") metadata.emplace(part.key(), part.value());
     }
     kept.emplace("metadata", std::move(metadata));
   }
-  return shared_with(std::move(kept));
+  return arena.whole(std::move(kept));
 }
 
 }  // namespace trainyard::client

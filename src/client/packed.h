@@ -24,8 +24,17 @@ class Packed {
   Object object() const;
   int64_t version() const { return version_; }
 
+  // From now on as text.
+  void shorten(Patterns* patterns);
+  // Remembers who it is and whose, for is_akin().
+  void note_kin();
+  // Whether both are known to be the same object, of the same owners and with the same labels; false when
+  // that was not noted. (Of all that differ one pair in 2^64 is taken for akin.)
+  bool is_akin(const Packed& other) const { return kin_ != 0 && kin_ == other.kin_; }
+
  private:
   int64_t version_ = 0;
+  uint64_t kin_ = 0;
   std::variant<Object, std::string, Alike> held_;
 };
 

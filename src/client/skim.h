@@ -17,12 +17,17 @@ namespace trainyard::client {
 // Behind the string that begins at `at`; npos when it does not end. REQUIRES: there is a quotation mark.
 size_t end_of_string(std::string_view text, size_t at);
 
+// Whether a text may turn out not to be an object after the last thing that is wanted of it.
+enum class Rest { kMatters, kIsFine };
+
 // The texts of an object's members of these names, "" for those that it does not have.
 // nullopt: this is no object, or not all of one.
 template <size_t kCount>
 std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
-                                                         const std::array<std::string_view, kCount>& names) {
+                                                         const std::array<std::string_view, kCount>& names,
+                                                         Rest rest = Rest::kMatters) {
   std::array<std::string_view, kCount> found;
+  size_t left = kCount;
   if (!text.starts_with('{')) return std::nullopt;
   int depth = 0;
   std::string_view* member = nullptr;  // of `found`, the one whose value we are in
@@ -43,8 +48,11 @@ std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
     if (c == '{' || c == '[') ++depth;
     if (c == '}' || c == ']') --depth;
     bool ends_member = (depth == 1 && c == ',') || depth == 0;
-    if (ends_member && member != nullptr) *std::exchange(member, nullptr) = text.substr(begin, at - begin);
-    if (depth == 0) return found;
+    if (ends_member && member != nullptr) {
+      *std::exchange(member, nullptr) = text.substr(begin, at - begin);
+      --left;
+    }
+    if (depth == 0 || (left == 0 && rest == Rest::kIsFine)) return found;
     ++at;
   }
   return std::nullopt;

@@ -51,6 +51,9 @@ using Output = std::variant<Init, Apply, Delete, InitDone, Seen>;
 
 inline constexpr int64_t kListPageMax = 500;
 
+// Whether a cache remembers how what is gone was last (cache.h).
+enum class Remains { kDropped, kKept };
+
 // What is followed.
 struct Stream {
   kube::Resource resource;
@@ -60,7 +63,8 @@ struct Stream {
   Form form = Form::kDocument;                     // how a cache of it holds objects
   // Of a page all documents are in memory at once, as the server tells them.
   int64_t page_max = kListPageMax;
-  kube::FieldSelector fields{};  // besides the labels
+  kube::FieldSelector fields{};          // besides the labels
+  Remains remains = Remains::kDropped;  // in a cache of it
 };
 
 inline constexpr Duration kRetryFirst{500};

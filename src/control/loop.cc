@@ -75,12 +75,11 @@ void Loop::take_in() {
 }
 
 void Loop::take(Incoming& one) {
-  if (const auto* listed = std::get_if<Listed>(&one.what)) {
-    steps_.on_list(one.stream, listed->reply, clock_());
-    return;
+  if (auto* listed = std::get_if<Listed>(&one.what)) {
+    return page_came(one.stream, one.number, std::move(listed->reply));
   }
   auto found = open_.find(one.stream);
-  if (found == open_.end() || found->second.number != one.watch) return;
+  if (found == open_.end() || found->second.number != one.number) return;
   std::visit(Match{
                  [&](const client::WatchEvent& event) { steps_.on_event(one.stream, event, clock_()); },
                  [&](const Opened&) { steps_.on_opened(one.stream); },
@@ -97,18 +96,55 @@ void Loop::ask() {
   for (StreamRequest& wanted : steps_.requests(clock_())) {
     open_.erase(wanted.stream);
     if (std::holds_alternative<kube::Watch>(wanted.request.verb)) {
+      pages_.erase(wanted.stream);
       open_watch(wanted);
     } else if (workers_ != nullptr) {
-      workers_->run([this, wanted] { put({wanted.stream, 0, Listed{client_.send(wanted.request)}}); });
+      ask_for_page(std::move(wanted));
     } else {
       steps_.on_list(wanted.stream, client_.send(std::move(wanted.request)), clock_());
     }
   }
 }
 
+void Loop::ask_for_page(StreamRequest wanted) {
+  auto found = pages_.find(wanted.stream);
+  if (found == pages_.end() || found->second.request != wanted.request) {
+    return send_page(wanted.stream, std::move(wanted.request), true);
+  }
+  Page& page = found->second;
+  page.is_wanted = true;
+  if (page.reply) answer_page(wanted.stream, std::move(*page.reply));
+}
+
+void Loop::send_page(int stream, kube::Request request, bool is_wanted) {
+  const int64_t number = ++numbers_;
+  pages_.insert_or_assign(stream, Page{number, request, is_wanted, std::nullopt});
+  workers_->run([this, stream, number, request = std::move(request)] {
+    put({stream, number, Listed{client_.send(request)}});
+  });
+}
+
+void Loop::page_came(int stream, int64_t number, Result<client::Reply> reply) {
+  auto found = pages_.find(stream);
+  if (found == pages_.end() || found->second.number != number) return;
+  if (found->second.is_wanted) return answer_page(stream, std::move(reply));
+  found->second.reply = std::move(reply);
+}
+
+// What the next request will be is known before the controller says so.
+void Loop::answer_page(int stream, Result<client::Reply> reply) {
+  kube::Request next = std::move(pages_.at(stream).request);
+  pages_.erase(stream);
+  if (reply.ok() && !reply->continue_token.empty()) {
+    std::get<kube::List>(next.verb).continue_token = reply->continue_token;
+    send_page(stream, std::move(next), false);
+  }
+  steps_.on_list(stream, reply, clock_());
+}
+
 void Loop::open_watch(const StreamRequest& wanted) {
   int stream = wanted.stream;
-  int64_t number = ++watches_opened_;
+  int64_t number = ++numbers_;
   Watch& watch = open_[stream];
   watch.number = number;
   watch.open = watches_.open(wanted.request, {[=, this](client::WatchEvent event) {

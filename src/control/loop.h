@@ -4,7 +4,8 @@
 //
 // A controller in a loop does what it does in the simulator, where the world drives it.
 // With workers, lists are sent by them, so that a slow server does not keep the loop from
-// its other streams; without, the loop waits for each.
+// its other streams, and while the controller takes a page in the next one is on its way;
+// without, the loop waits for each.
 #pragma once
 
 #include <condition_variable>
@@ -50,18 +51,29 @@ class Loop {
   };
   struct Incoming {
     int stream = 0;
-    int64_t watch = 0;  // which watch of the stream; what an old one says is ignored
+    int64_t number = 0;  // which list or watch of the stream; what an old one says is ignored
     std::variant<client::WatchEvent, Opened, Closed, Listed> what;
   };
   struct Watch {
     int64_t number = 0;
     std::unique_ptr<client::OpenWatch> open;
   };
+  // A page with the workers: one that was asked for, or the one that will be asked for next.
+  struct Page {
+    int64_t number = 0;
+    kube::Request request;
+    bool is_wanted = false;
+    std::optional<Result<client::Reply>> reply;  // before it was wanted
+  };
 
   void run();
   void take_in();
   void take(Incoming& one);
   void ask();
+  void ask_for_page(StreamRequest wanted);
+  void send_page(int stream, kube::Request request, bool is_wanted);
+  void page_came(int stream, int64_t number, Result<client::Reply> reply);
+  void answer_page(int stream, Result<client::Reply> reply);
   void open_watch(const StreamRequest& wanted);
   void put(Incoming incoming);
   void sleep();
@@ -76,7 +88,8 @@ class Loop {
   Workers* workers_;
   // State of the loop's thread.
   std::map<int, Watch> open_;
-  int64_t watches_opened_ = 0;
+  std::map<int, Page> pages_;
+  int64_t numbers_ = 0;  // given to lists and watches
   // Shared with the threads that bring events.
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -146,6 +146,92 @@ TEST_F(LoopTest, AWatchThatEndsIsOpenedAgainAndTheOldOneIsNotHeard) {
   EXPECT_EQ(diary_.count("opened"), 0);
 }
 
+// Asks for a list page by page.
+class PagedStream final : public Steps {
+ public:
+  explicit PagedStream(Diary& diary) : diary_(diary) {}
+
+  std::vector<StreamRequest> requests(Time) override {
+    if (!wants_) return {};
+    wants_ = false;
+    kube::List list;
+    list.continue_token = token_;
+    return {{0, {kube::kPods, "", std::move(list)}}};
+  }
+  void on_list(int, const Result<client::Reply>& reply, Time) override {
+    std::string next = reply.ok() ? reply->continue_token : "";
+    // The next page is on its way while this one is taken in.
+    if (!next.empty()) diary_.write(diary_.wait_for("sent " + next) ? "ahead of " + next : "not ahead");
+    diary_.write(fmt::format("page '{}'", token_));
+    token_ = gives_up_ && next == "2" ? "" : next;
+    gives_up_ = false;
+    wants_ = !token_.empty() || next == "2";
+    if (!wants_) diary_.write("all");
+  }
+  void on_event(int, const client::WatchEvent&, Time) override {}
+  void on_closed(int, const std::optional<Error>&, Time) override {}
+  bool step(Time) override { return false; }
+  std::optional<Time> next_wake() const override {
+    return wants_ ? std::optional<Time>(Time{0}) : std::nullopt;
+  }
+  void give_up_after_the_first() { gives_up_ = true; }
+
+ private:
+  Diary& diary_;
+  bool wants_ = true;
+  bool gives_up_ = false;
+  std::string token_;
+};
+
+// Three pages, each with the token of the next.
+class PagedClient final : public client::Client {
+ public:
+  explicit PagedClient(Diary& diary) : diary_(diary) {}
+  Result<client::Reply> send(kube::Request request) override {
+    const std::string& token = std::get<kube::List>(request.verb).continue_token;
+    diary_.write("sent " + token);
+    client::Reply reply;
+    reply.continue_token = token.empty() ? "2" : token == "2" ? "3" : "";
+    return reply;
+  }
+
+ private:
+  Diary& diary_;
+};
+
+TEST_F(LoopTest, TheNextPageIsOnItsWayWhileOneIsTakenIn) {
+  PagedStream steps(diary_);
+  PagedClient client(diary_);
+  Workers workers(2);
+  Loop loop(steps, client, watches_, [] { return Time{1}; }, &workers);
+  loop.start();
+  ASSERT_TRUE(diary_.wait_for("all"));
+  loop.stop();
+  workers.stop();
+  for (const char* page : {"page ''", "page '2'", "page '3'", "ahead of 2", "ahead of 3"}) {
+    EXPECT_EQ(diary_.count(page), 1) << page;
+  }
+  EXPECT_EQ(diary_.count("sent "), 1);
+  EXPECT_EQ(diary_.count("sent 2"), 1);
+  EXPECT_EQ(diary_.count("sent 3"), 1);
+}
+
+TEST_F(LoopTest, APageThatNobodyAsksForIsNotHeard) {
+  PagedStream steps(diary_);
+  steps.give_up_after_the_first();
+  PagedClient client(diary_);
+  Workers workers(2);
+  Loop loop(steps, client, watches_, [] { return Time{1}; }, &workers);
+  loop.start();
+  ASSERT_TRUE(diary_.wait_for("all"));
+  loop.stop();
+  workers.stop();
+  EXPECT_EQ(diary_.count("sent "), 2);  // it began anew
+  EXPECT_EQ(diary_.count("page ''"), 2);
+  EXPECT_EQ(diary_.count("page '2'"), 1);
+  EXPECT_EQ(diary_.count("page '3'"), 1);
+}
+
 TEST_F(LoopTest, StopsWhileItSleeps) {
   loop_.start();
   ASSERT_TRUE(diary_.wait_for("watch 1"));

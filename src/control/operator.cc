@@ -159,9 +159,11 @@ void Operator::take_in(int stream, const std::vector<client::Output>& outputs, T
   auto look = [&](const Changed& changed) {
     const Time due = now + gathering(view_.place_of(stream));
     // Whose it was is of interest only where that is not whose it is.
-    bool moved = changed.before != nullptr &&
-                 (changed.after == nullptr || !belongs_alike(*changed.before, *changed.after));
-    if (moved) wake_jobs_of(stream, *changed.before, due);
+    const bool stays = changed.akin && view_.place_of(stream) != view_.commands;
+    if (Object before = stays ? nullptr : changed.before()) {
+      const bool moved = changed.after == nullptr || !belongs_alike(*before, *changed.after);
+      if (moved) wake_jobs_of(stream, *before, due);
+    }
     if (changed.after != nullptr) wake_jobs_of(stream, *changed.after, due);
   };
   for (const client::Output& output : outputs) view_.caches[stream].apply(output, now, look);
@@ -458,19 +460,16 @@ void Operator::sweep_tombstones(Time now) {
 }
 
 void Operator::sweep(const DialectStreams& streams, const std::string& ns, Time now) {
-  bool remains =
-      view_.cache(streams.pods, ns).has_remains() || view_.cache(streams.services, ns).has_remains();
-  if (!remains) return;
+  client::Cache& pods = view_.cache(streams.pods, ns);
+  if (!pods.has_remains()) return;
   std::set<std::string, std::less<>> jobs;
   if (led_) {
     for (const auto& [key, job] : view_.cache(streams.jobs, ns).all()) {
       jobs.emplace(kube::uid_of(*job.object()));
     }
   }
-  for (int place : {streams.pods, streams.services}) {
-    view_.cache(place, ns).drop_vanished_unless([&](std::string_view owner) { return jobs.contains(owner); });
-  }
-  view_.cache(streams.pods, ns).forget_if([&](std::string_view owner, const client::Tombstone& tombstone) {
+  pods.drop_vanished_unless([&](std::string_view owner) { return jobs.contains(owner); });
+  pods.forget_if([&](std::string_view owner, const client::Tombstone& tombstone) {
     return !jobs.contains(owner) && tombstone.seen + kTombstoneAgeMax < now;
   });
 }

@@ -65,7 +65,7 @@ void SimulatedNodes::on_closed(int stream, const std::optional<Error>& error, Ti
 void SimulatedNodes::take_in(int stream, const std::vector<client::Output>& outputs, Time now) {
   for (const client::Output& output : outputs) {
     for (const client::Changed& changed : caches_[stream].apply(output, now)) {
-      const client::Object& seen = changed.after != nullptr ? changed.after : changed.before;
+      const client::Object seen = changed.after != nullptr ? changed.after : changed.before();
       client::ObjectKey key{std::string(kube::namespace_of(*seen)), std::string(kube::name_of(*seen))};
       if (changed.after == nullptr) queue_.forget(key);
       if (stream == kNodeStream) {
@@ -74,9 +74,6 @@ void SimulatedNodes::take_in(int stream, const std::vector<client::Output>& outp
         if (changed.after != nullptr && is_simulated(*seen)) queue_.add(key, now);
         continue;
       }
-      // How a pod ended that is gone is of no interest here.
-      caches_[stream].settle_vanished(kube::controller_uid_of(*seen));
-      caches_[stream].forget_if([](std::string_view, const client::Tombstone&) { return true; });
       if (changed.after != nullptr) queue_.add(key, now);
     }
   }

@@ -61,13 +61,10 @@ void BoardKeeper::on_closed(int stream, const std::optional<Error>& error, Time 
 void BoardKeeper::take_in(int stream, const std::vector<client::Output>& outputs, Time now) {
   for (const client::Output& output : outputs) {
     for (const client::Changed& changed : caches_[stream].apply(output, now)) {
-      const client::Object& seen = changed.after != nullptr ? changed.after : changed.before;
+      const client::Object seen = changed.after != nullptr ? changed.after : changed.before();
       client::ObjectKey key{std::string(kube::namespace_of(*seen)), std::string(kube::name_of(*seen))};
       if (stream != kBoardStream) {
         wake_owner(*seen, now);
-        // How a child ended is of no interest: a new one is made.
-        caches_[stream].settle_vanished(kube::controller_uid_of(*seen));
-        caches_[stream].forget_if([](std::string_view, const client::Tombstone&) { return true; });
       } else if (changed.after == nullptr) {
         queue_.forget(key);
       } else {

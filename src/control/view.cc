@@ -105,6 +105,7 @@ View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube:
     DialectStreams streams;
     streams.jobs = add_stream(view, dialect.resource, "", less(client::keep_all_but_managers), at_rest);
     streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, less(client::keep_pod), at_rest);
+    view.streams.back().remains = client::Remains::kKept;
     streams.services =
         add_stream(view, kube::kServices, dialect.pod_selector, less(client::keep_identity), at_rest);
     view.dialects.push_back(streams);
@@ -122,7 +123,7 @@ View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube:
   if (wanted(kube::kTensorBoards)) view.tensorboards = add_stream(view, kube::kTensorBoards, "");
   if (wanted(kube::kVolcanoCommands)) view.commands = add_stream(view, kube::kVolcanoCommands, "");
   add_blocks(view, std::move(namespaces));
-  for (const client::Stream& stream : view.streams) view.caches.emplace_back(stream.form);
+  for (const client::Stream& stream : view.streams) view.caches.emplace_back(stream.form, stream.remains);
   return view;
 }
 

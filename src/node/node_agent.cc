@@ -195,7 +195,7 @@ void Node::Agent::follow(size_t stream, Time now) {
 void Node::Agent::take_in(size_t stream, const std::vector<client::Output>& outputs, Time now) {
   for (const client::Output& output : outputs) {
     for (const client::Changed& changed : streams_[stream].cache.apply(output, now)) {
-      if (stream == kPods) see_pod(changed.before, changed.after);
+      if (stream == kPods) see_pod(changed.before(), changed.after);
       if (stream == kServices) hosts_dirty_ = true;
     }
   }

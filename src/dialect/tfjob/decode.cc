@@ -128,15 +128,41 @@ TfJob decode_tfjob(const json::object& object, const Settings& settings, std::ve
   return job;
 }
 
-json::object normal_form(const json::object& object, const TfJob& job) {
-  json::object normal = object;
+namespace {
+
+// A copy but for the roles, of which the place is kept alone: they are many, and others are put there.
+json::object without_roles(const json::object& object) {
+  json::object copy;
+  copy.reserve(object.size());
+  for (const json::key_value_pair& member : object) {
+    if (member.key() != "spec" || !member.value().is_object()) {
+      copy.emplace(member.key(), member.value());
+      continue;
+    }
+    json::object spec;
+    for (const json::key_value_pair& part : member.value().get_object()) {
+      if (part.key() == "tfReplicaSpecs") {
+        spec.emplace(part.key(), nullptr);
+      } else {
+        spec.emplace(part.key(), part.value());
+      }
+    }
+    copy.emplace(member.key(), std::move(spec));
+  }
+  return copy;
+}
+
+}  // namespace
+
+json::object normal_form(const json::object& object, TfJob&& job) {
+  json::object normal = without_roles(object);
   json::object& spec = kube::ensure_object(normal, {"spec"});
   json::object roles;
-  for (const TfReplicas& one : job.replicas) {
+  for (TfReplicas& one : job.replicas) {
     json::object entry;
     entry["replicas"] = one.replicas;
     entry["restartPolicy"] = kube::jview(to_string(one.restart_policy));
-    entry["template"] = one.pod_template;
+    entry["template"] = std::move(one.pod_template);
     roles[kube::jview(title_of(one.role))] = std::move(entry);
   }
   spec["tfReplicaSpecs"] = std::move(roles);

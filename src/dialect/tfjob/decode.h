@@ -15,7 +15,7 @@ TfJob decode_tfjob(const json::object& object, const Settings& settings, std::ve
 // The manifest as v1 would have it after defaulting: role keys in their proper spelling,
 // policy fields under runPolicy, replicas, restart policies and ports written out.
 // Everything else is as it was.
-json::object normal_form(const json::object& object, const TfJob& job);
+json::object normal_form(const json::object& object, TfJob&& job);
 
 // Where the pod template of a role is in a normal form.
 const json::object* template_in(const json::object& normal, std::string_view role_title);

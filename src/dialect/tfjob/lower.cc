@@ -38,7 +38,7 @@ std::optional<Duration> lasting(std::optional<int64_t> count) {
   return seconds(*count);
 }
 
-model::JobSpec lower_valid(const json::object& object, const TfJob& job, const Settings& settings) {
+model::JobSpec lower_valid(const json::object& object, TfJob&& job, const Settings& settings) {
   std::string scheduler = gang_scheduler_of(object, settings);
   model::JobSpec spec;
   spec.dialect = "tfjob";
@@ -59,7 +59,7 @@ model::JobSpec lower_valid(const json::object& object, const TfJob& job, const S
   spec.managed = job.managed;
   spec.holds_deletion = job.holds_deletion;
   spec.advice = advice_for(job, scheduler, spec.gang);
-  spec.source = std::make_shared<const json::object>(normal_form(object, job));
+  spec.source = std::make_shared<const json::object>(normal_form(object, std::move(job)));
   if (settings.one_service_per_job) {
     spec.service_per_replica = false;
     spec.companions.push_back(job_service(spec));
@@ -73,7 +73,7 @@ LowerResult lower_tfjob(const json::object& object, const Settings& settings) {
   std::vector<Problem> problems;
   TfJob job = decode_tfjob(object, settings, problems);
   if (!problems.empty()) return problems;
-  return lower_valid(object, job, settings);
+  return lower_valid(object, std::move(job), settings);
 }
 
 std::vector<Problem> validate_tfjob_update(const json::object& before, const json::object& after) {
