@@ -20,9 +20,7 @@ json::value copy_of(const json::value& value) { return json::value(value, json::
 template <typename Keep>
 json::object some_of(const json::object& from, Names names, Keep keep) {
   json::object kept;
-  size_t count = 0;
-  for (const json::key_value_pair& member : from) count += is_among(names, member.key());
-  kept.reserve(count);
+  kept.reserve(std::min(from.size(), names.size()));
   for (const json::key_value_pair& member : from) {
     if (is_among(names, member.key())) kept.emplace(member.key(), keep(member.key(), member.value()));
   }
@@ -66,15 +64,16 @@ json::value metadata_of(json::string_view key, const json::value& value) {
 }
 
 json::value conditions_read(const json::value& all) {
-  json::value kept = each_with(all, {"type", "status", "reason", "message", "lastTransitionTime"});
-  if (!kept.is_array()) return kept;
-  json::array some;
-  for (json::value& condition : kept.get_array()) {
-    std::string_view type = kube::text_at(condition.get_object(), {"type"});
-    if (type == "Ready" || type == "PodScheduled" || type == "DisruptionTarget")
-      some.push_back(std::move(condition));
+  if (!all.is_array()) return nullptr;
+  json::array kept;
+  kept.reserve(all.get_array().size());
+  for (const json::value& one : all.get_array()) {
+    if (!one.is_object()) continue;
+    const std::string_view type = kube::text_at(one.get_object(), {"type"});
+    if (type != "Ready" && type != "PodScheduled" && type != "DisruptionTarget") continue;
+    kept.push_back(some_of(one.get_object(), {"type", "status", "reason", "message", "lastTransitionTime"}));
   }
-  return some;
+  return kept;
 }
 
 json::value status_part(json::string_view key, const json::value& value) {
