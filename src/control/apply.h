@@ -63,7 +63,7 @@ struct Applied {
   bool state_written = false;              // the status changed on the server
   bool state_current = false;              // the plan's state is what the server has
   client::Object written;                  // the job as its status was written, when the server said so
-  int64_t shown_in = 0;                    // the job's version whose status is the state's projection, if known
+  int64_t shown_in = 0;                    // the job's version whose status is the state's projection
   int writes = 0;                          // requests that asked for a change, Events aside
 };
 

@@ -30,7 +30,8 @@ class Lowered {
   // projected on that. As recalling gives what was projected (a law of dialect.h), nothing is read again.
   void wrote(const JobKey& key, const client::Object& before, const client::Object& after,
              const model::JobState& state);
-  // The job as it was last given to of() or wrote(), when this is its version still; null when it is not known.
+  // The job as it was last given to of() or wrote(), when this is its version still; null when it is not
+  // known.
   client::Object known(const JobKey& key, int64_t version) const;
   void forget(const JobKey& key);
   size_t size() const;

@@ -91,7 +91,7 @@ void Reconciler::put_off_write(const JobKey& key, const json::object& job, const
                                Errand::Work& work, Time now) {
   model::Plan& plan = work.plan;
   bool only_writes = plan.steps.size() == 1 && std::holds_alternative<model::WriteState>(plan.steps.front());
-  if (!only_writes || written == plan.state) return;
+  if (!only_writes || !PutOff::may_wait(written, plan.state)) return;
   const dialect::Dialect& dialect = dialects_[key.dialect];
   bool is_told = std::any_of(plan.notes.begin(), plan.notes.end(), [&](const model::Note& note) {
     return dialect.announce(work.seen.spec, note).has_value();
@@ -155,7 +155,7 @@ void Reconciler::do_work(Errand& errand, Errand::Work& work) const {
   if (applied.state_written) pass.transition = transition_between(work.seen.state, work.plan.state);
   work.state_current = applied.state_current;
   work.shown_in = applied.shown_in;
-  work.written = std::move(applied.written);
+  if (applied.written != nullptr) work.written = client::keep_all_but_managers(applied.written);
 }
 
 void Reconciler::refuse(Errand& errand, Errand::Refuse& refusal) const {
@@ -250,8 +250,7 @@ std::optional<Pass> Reconciler::settle(Errand& errand) {
                    if (work.state_written) put_off_.forget(errand.key);
                    if (work.state_current) release_tombstones(errand.key, work.seen);
                    if (work.written != nullptr) {
-                     lowered_.wrote(errand.key, errand.job, client::keep_all_but_managers(work.written),
-                                    work.plan.state);
+                     lowered_.wrote(errand.key, errand.job, work.written, work.plan.state);
                    }
                    if (work.shown_in != 0) {
                      shown_.keep(errand.key, work.shown_in, std::move(work.seen), work.plan.state);

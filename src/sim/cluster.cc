@@ -118,8 +118,8 @@ void Cluster::tell(Author author, const kube::Resource& resource) {
   told_ = store_.revision();
   for (store::WatchEvent& event : events.value()) {
     const bool gone = event.kind == store::ChangeKind::kDeleted;
-    const Change change{author, now(),  event.revision,
-                        known,  std::move(event.before), gone ? nullptr : std::move(event.object)};
+    Change change{author, now(), event.revision, known, std::move(event.before), nullptr};
+    if (!gone) change.after = std::move(event.object);
     for (const Listener& listener : listeners_) listener(change);
   }
 }
