@@ -30,7 +30,7 @@ class Arena final : public json::memory_resource {
   void seal() { sealed_ = true; }
 
  private:
-  static constexpr size_t kBlockMin = 4'096;
+  static constexpr size_t kBlockMin = 512;
   static constexpr size_t kBlockMax = 1 << 20;
 
   struct Block {

@@ -1,9 +1,9 @@
 // Gathering: for how many answers a commit waits, so that those who write at the same time
 // share one. Pure value.
 //
-// Whoever writes alone never waits: nobody comes while his commit is under way. Where others
-// do come, the next commit waits for one more than the last, until that takes too long
-// (kGatherMax) or leaves nobody to come meanwhile: then some would stand idle.
+// A commit waits for half of those who are there: while one half is written, the other half is
+// answered, read and understood, so that neither the disk nor the processors stand idle. Whoever
+// writes alone never waits.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,7 @@ class Gathering {
 
   // A commit for `together` answers has ended, and `meanwhile` wait for the next.
   void on_commit(size_t together, size_t meanwhile) {
-    if (together < wanted_) {
-      wanted_ = std::max<size_t>(together, 1);
-    } else if (meanwhile > 0) {
-      wanted_ = std::min(wanted_ + 1, kGatherAnswersMax);
-    } else if (wanted_ > 1) {
-      --wanted_;
-    }
+    wanted_ = std::clamp<size_t>((together + meanwhile + 1) / 2, 1, kGatherAnswersMax);
   }
 
  private:

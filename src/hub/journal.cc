@@ -1,7 +1,5 @@
 #include "hub/journal.h"
 
-#include "kube/meta.h"
-
 namespace trainyard::hub {
 
 namespace {
@@ -25,18 +23,7 @@ void write_texts(Batch& batch) {
 std::unique_ptr<Journal> memory_journal() { return std::make_unique<Memory>(); }
 
 Batch::Compaction compaction_up_to(const store::Store& store, int64_t revision) {
-  Batch::Compaction compaction;
-  compaction.revision = revision;
-  for (const store::Change& change : store.changes_since(store.compacted())) {
-    if (change.event.revision > revision) break;
-    if (change.event.before != nullptr) {
-      compaction.superseded.push_back(kube::version_of(*change.event.before));
-    }
-    if (change.event.kind == store::ChangeKind::kDeleted) {
-      compaction.superseded.push_back(change.event.revision);
-    }
-  }
-  return compaction;
+  return {revision, store.superseded_up_to(revision)};
 }
 
 }  // namespace trainyard::hub

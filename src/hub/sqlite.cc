@@ -4,6 +4,8 @@
 
 #include <system_error>
 
+#include "hub/gathered_writes.h"
+
 namespace trainyard::hub {
 
 namespace {
@@ -77,7 +79,7 @@ std::string_view Statement::text(int column) const {
 Result<Db> open_db(const std::filesystem::path& file) {
   sqlite3* raw = nullptr;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  int code = sqlite3_open_v2(file.c_str(), &raw, flags, nullptr);
+  int code = sqlite3_open_v2(file.c_str(), &raw, flags, gathered_writes_vfs());
   Db db(raw);
   if (code != SQLITE_OK) return to_error(raw, code, fmt::format("cannot open {}", file.string()));
   sqlite3_extended_result_codes(raw, 1);

@@ -2,6 +2,7 @@
 // revision, so a commit appends rows at the end of one tree: few pages, one fsync.
 #include <fcntl.h>
 
+#include <array>
 #include <deque>
 #include <future>
 #include <map>
@@ -21,6 +22,7 @@ constexpr int kCheckpointPages = 4'000;      // of 4 KB: when the write-ahead lo
 constexpr int64_t kFrameBytes = 4'096 + 24;  // of a page in the write-ahead log
 constexpr int64_t kRoomBytes = 1 << 20;      // by how much the write-ahead log grows at a time
 constexpr int64_t kSpareBytes = kRoomBytes / 4;
+constexpr int kZeroBytes = 64 * 1024;
 constexpr size_t kDepthMax = 1'000;  // of what was taken in: schemas are nested deep
 constexpr size_t kRowsPerChunk = 512;
 constexpr size_t kChunksAhead = 8;
@@ -79,6 +81,8 @@ class SqliteJournal final : public Journal {
   SqliteJournal(std::filesystem::path file, Db db)
       : file_(std::move(file)),
         db_(std::move(db)),
+        begin_(db_.get(), "BEGIN IMMEDIATE"),
+        end_(db_.get(), "COMMIT"),
         insert_(db_.get(), "INSERT INTO changes VALUES (?, ?, ?, ?, ?)"),
         drop_(db_.get(), "DELETE FROM changes WHERE revision = ?"),
         set_meta_(db_.get(), "UPDATE meta SET value = ?2 WHERE name = ?1"),
@@ -121,6 +125,8 @@ class SqliteJournal final : public Journal {
   // Fixed.
   std::filesystem::path file_;
   Db db_;
+  Statement begin_;
+  Statement end_;
   Statement insert_;
   Statement drop_;
   Statement set_meta_;
@@ -263,8 +269,10 @@ void SqliteJournal::make_room() {
   if (end + kSpareBytes < wal_room_) return;
   // Zeros are no frames: nobody takes them for a commit. A disk that has no room for them says
   // so again when it is asked to keep a commit.
-  static const std::vector<char> kZeros(kRoomBytes, 0);
-  if (log->pMethods->xWrite(log, kZeros.data(), kRoomBytes, wal_room_) == SQLITE_OK) wal_room_ += kRoomBytes;
+  static constexpr std::array<char, kZeroBytes> kZeros{};
+  for (const int64_t goal = wal_room_ + kRoomBytes; wal_room_ < goal; wal_room_ += kZeroBytes) {
+    if (log->pMethods->xWrite(log, kZeros.data(), kZeroBytes, wal_room_) != SQLITE_OK) return;
+  }
 }
 
 void SqliteJournal::fold_in() {
@@ -281,10 +289,10 @@ Result<Done> SqliteJournal::commit(const Batch& batch) {
   if (broken_) return *broken_;
   Ids added;
   make_room();
-  int code = sqlite3_exec(db_.get(), "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
-  if (code == SQLITE_OK) code = write(batch, added);
-  if (code == SQLITE_DONE) code = sqlite3_exec(db_.get(), "COMMIT", nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) {
+  int code = begin_.run();
+  if (code == SQLITE_DONE) code = write(batch, added);
+  if (code == SQLITE_DONE) code = end_.run();
+  if (code != SQLITE_DONE) {
     Error error = failed(code);
     if (sqlite3_get_autocommit(db_.get()) == 0) {
       sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);

@@ -238,6 +238,25 @@ TEST(SqliteJournalTest, AFailedFsyncOfTheDatabaseItselfIsNoticed) {
   EXPECT_EQ(contents(*hub), written);
 }
 
+// Behind it are the zeros that the log grows into.
+size_t end_of_frames(const fs::path& log) {
+  std::ifstream in(log, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  return text.find_last_not_of('\0') + 1;
+}
+
+TEST(SqliteJournalTest, TheLogGrowsByManyPagesAtATime) {
+  TempDir folder;
+  const fs::path file = folder / "store.db";
+  std::unique_ptr<Hub> hub = open_hub(file);
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  const fs::path log = file.string() + "-wal";
+  const uintmax_t size = fs::file_size(log);
+  EXPECT_GE(size, end_of_frames(log) + 500'000);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(hub->call(create(config(fmt::format("b{}", i)))).ok());
+  EXPECT_EQ(fs::file_size(log), size);
+}
+
 TEST(SqliteJournalTest, ALimitOnFileSizeIsSurvived) {
   TempDir folder;
   const fs::path file = folder / "store.db";
@@ -250,7 +269,7 @@ TEST(SqliteJournalTest, ALimitOnFileSizeIsSurvived) {
     const rlimit old = limit;
     limit.rlim_cur = fs::file_size(file.string() + "-wal") + 8'192;
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    Result<Answer> refused = hub->call(create(config("large", std::string(100'000, 'x'))));
+    Result<Answer> refused = hub->call(create(config("large", std::string(2'000'000, 'x'))));
     if (refused.ok() || refused.error().kind != ErrorKind::kUnavailable) return 2;
     if (hub->failed()) return 3;
     ::setrlimit(RLIMIT_FSIZE, &old);
@@ -274,7 +293,7 @@ TEST(SqliteJournalTest, ATornEndOfTheLogLosesNothingBeforeIt) {
     ::_exit(0);  // before the hub closes and folds the log in
   });
   const fs::path log = file.string() + "-wal";
-  const int64_t whole = static_cast<int64_t>(fs::file_size(log));
+  const auto whole = static_cast<int64_t>(end_of_frames(log));
   auto names_after = [&](const std::function<void(const fs::path& log)>& harm) {
     const fs::path copy = folder / "copy.db";
     copy_store(file, copy);

@@ -1,7 +1,9 @@
 #include "kube/pod_requests.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <map>
 
 #include "kube/access.h"
 #include "kube/objects.h"
@@ -33,17 +35,30 @@ Requests requests_of_container(const json::object& container) {
   return out;
 }
 
-// How the status tells of a container that can be resized; null when it does not.
-const json::object* status_of(const json::object& pod, const json::object& container, bool init) {
-  const json::array* statuses =
-      array_at(pod, {"status", init ? "initContainerStatuses" : "containerStatuses"});
-  for (size_t i = 0; statuses != nullptr && i < statuses->size(); ++i) {
-    const json::object* status = (*statuses)[i].if_object();
-    if (status == nullptr || text_at(*status, {"name"}) != text_at(container, {"name"})) continue;
-    return object_at(*status, {"resources"}) == nullptr ? nullptr : status;
+// How the status tells of containers that can be resized: looked through once, whatever their number.
+class Statuses {
+ public:
+  explicit Statuses(const json::object& pod) {
+    for (bool init : {false, true}) {
+      const json::array* statuses =
+          array_at(pod, {"status", init ? "initContainerStatuses" : "containerStatuses"});
+      for (size_t i = 0; statuses != nullptr && i < statuses->size(); ++i) {
+        const json::object* status = (*statuses)[i].if_object();
+        if (status != nullptr) by_name_[init].try_emplace(text_at(*status, {"name"}), status);
+      }
+    }
   }
-  return nullptr;
-}
+
+  // Null when it does not tell of that one, or not what it has.
+  const json::object* of(const json::object& container, bool init) const {
+    auto found = by_name_[init].find(text_at(container, {"name"}));
+    if (found == by_name_[init].end()) return nullptr;
+    return object_at(*found->second, {"resources"}) == nullptr ? nullptr : found->second;
+  }
+
+ private:
+  std::array<std::map<std::string_view, const json::object*>, 2> by_name_;
+};
 
 bool is_infeasible(const json::object& pod) {
   const json::array* conditions = array_at(pod, {"status", "conditions"});
@@ -116,19 +131,21 @@ Requests requests_of_spec(const json::object& pod) {
 
 Requests requests_of(const json::object& pod) {
   if (!is_resizing(pod)) return requests_of_spec(pod);
+  const Statuses statuses(pod);
   return sum_of(pod, [&](const json::object& container, bool init) {
-    const json::object* status = init && !stays(container) ? nullptr : status_of(pod, container, init);
+    const json::object* status = init && !stays(container) ? nullptr : statuses.of(container, init);
     return status == nullptr ? requests_of_container(container) : requests_in_status(pod, container, *status);
   });
 }
 
 bool is_resizing(const json::object& pod) {
+  const Statuses statuses(pod);
   for (bool init : {false, true}) {
     const json::array* containers = array_at(pod, {"spec", init ? "initContainers" : "containers"});
     for (size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
       const json::object* one = (*containers)[i].if_object();
       if (one == nullptr || (init && !stays(*one))) continue;
-      const json::object* status = status_of(pod, *one, init);
+      const json::object* status = statuses.of(*one, init);
       if (status == nullptr) continue;
       const json::object* wanted = object_at(*one, {"resources", "requests"});
       const json::object* set_aside = object_at(*status, {"allocatedResources"});

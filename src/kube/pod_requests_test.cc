@@ -70,5 +70,21 @@ TEST(RequestsOf, CountsResizedSidecars) {
   EXPECT_EQ(requests_of(pod)["cpu"], 5000);
 }
 
+// A request can make such a pod. Looked for one by one, its statuses kept the scheduler busy for a minute.
+TEST(RequestsOf, ManyContainersAreCounted) {
+  constexpr int kContainers = 20'000;
+  json::array containers;
+  json::array statuses;
+  for (int i = 0; i < kContainers; ++i) {
+    json::object resources{{"requests", json::object{{"cpu", "1"}}}};
+    containers.push_back(json::object{{"name", std::to_string(i)}, {"resources", resources}});
+    if (i == 0) resources["requests"].as_object()["cpu"] = "3";
+    statuses.push_back(json::object{{"name", std::to_string(i)}, {"resources", resources}});
+  }
+  json::object pod{{"spec", json::object{{"containers", std::move(containers)}}},
+                   {"status", json::object{{"containerStatuses", std::move(statuses)}}}};
+  EXPECT_EQ(requests_of(pod)["cpu"], (kContainers + 2) * 1000);
+}
+
 }  // namespace
 }  // namespace trainyard::kube

@@ -19,10 +19,17 @@ constexpr int kRoundsMax = 8;
 constexpr size_t kLastWordsMax = 4096;
 constexpr size_t kFallbackBytesMax = 2048;
 constexpr int kFallbackLinesMax = 80;
+// More than anybody writes by hand. One thread looks after all pods, and each start looks through the
+// containers of its pod: with tens of thousands of them no other pod would get a turn for minutes.
+constexpr size_t kContainersMax = 1'000;
 
 uint64_t digest_of(const std::map<std::string, std::string>& hosts, uint64_t digest) {
   for (const auto& [name, ip] : hosts) digest = fnv1a(ip, fnv1a(" ", fnv1a(name, digest)));
   return digest;
+}
+
+size_t count_containers(const json::object& pod) {
+  return containers_of(pod, true).size() + containers_of(pod, false).size();
 }
 
 bool any_runs(const std::vector<ContainerStatus>& containers) {
@@ -112,6 +119,13 @@ void Node::Agent::admit(Entry& entry, Time now) {
     entry.admitted = true;
     entry.machine.evict("InvalidName",
                         fmt::format("Pod was rejected: \"{}\" is not a name", kube::shown(name)));
+    return;
+  }
+  if (size_t count = count_containers(*entry.pod); count > kContainersMax) {
+    entry.admitted = true;
+    entry.machine.evict("TooManyContainers",
+                        fmt::format("Pod was rejected: it has {} containers, a pod of this node may have {}",
+                                    count, kContainersMax));
     return;
   }
   const Held others = held_beside(entry);

@@ -427,6 +427,21 @@ TEST_F(NodeTest, LastWordsOfAFailure) {
   EXPECT_EQ(main_of("pod").terminated->message, "it broke\n");
 }
 
+// Others wait behind it for as long as it takes to look after it.
+TEST_F(NodeTest, APodOfTooManyContainersIsRefused) {
+  json::object pod = shell_pod("pod", "exit 0");
+  json::array& containers = pod["spec"].at("containers").as_array();
+  for (int i = 0; i < 20'000; ++i) {
+    containers.push_back(containers.front());
+    containers.back().as_object()["name"] = fmt::format("c{}", i);
+  }
+  create(std::move(pod));
+  create(shell_pod("other", "exit 0"));
+  ASSERT_TRUE(wait_for_phase("pod", kube::PodPhase::kFailed));
+  EXPECT_EQ(this->pod("pod").reason, "TooManyContainers");
+  ASSERT_TRUE(wait_for_phase("other", kube::PodPhase::kSucceeded));
+}
+
 TEST_F(NodeTest, NamesThatLeaveTheirFolderAreRefused) {
   json::object pod = shell_pod("pod", "exit 0");
   pod["spec"].at("containers").at(0).as_object()["name"] = "../../main";

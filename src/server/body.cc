@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "hub/arena.h"
 #include "kube/access.h"
+#include "kube/parse_into.h"
 #include "kube/yaml.h"
 #include "server/negotiate.h"
 #include "server/protobuf.h"
@@ -13,6 +15,8 @@ namespace {
 
 using kube::jview;
 
+constexpr size_t kBytesPerByteOfText = 3;  // about what a document takes in memory
+
 Status unreadable(const Error& error) { return bad_request("the body cannot be read: " + error.message); }
 
 OrStatus<json::value> yaml_value(std::string_view text) {
@@ -22,8 +26,12 @@ OrStatus<json::value> yaml_value(std::string_view text) {
   return std::move(documents.value().front().body);
 }
 
+// In memory of its own: most of what is sent is kept, and one piece is faster asked for than fifty.
 OrStatus<json::value> json_value(std::string_view text) {
-  Result<json::value> value = kube::parse_json(text);
+  hub::Arena* arena = nullptr;
+  json::storage_ptr storage = json::make_shared_resource<hub::Arena>(kBytesPerByteOfText * text.size(), arena);
+  Result<json::value> value = kube::parse_json_into(storage, text);
+  arena->seal();
   if (!value.ok()) return unreadable(value.error());
   return std::move(value).value();
 }

@@ -13,6 +13,7 @@
 
 #include "base/match.h"
 #include "server/call.h"
+#include "server/heap_room.h"
 #include "server/status.h"
 #include "server/text.h"
 #include "server/websocket.h"
@@ -157,6 +158,7 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
       co_return false;
     }
     deadline_.clear();  // for as long as it takes to answer
+    keep_heap_room();
     if (stopping_) co_return false;
     Outcome outcome = co_await handled(request_of(parser.get(), certificate_));
     bool keep = parser.get().keep_alive();

@@ -179,7 +179,7 @@ void prune(json::value& value, const json::object& schema, bool whole, int depth
 
 void prune_members(json::object& object, const json::object& schema, bool whole, int depth) {
   const bool open = is_open(schema);
-  json::object kept;
+  json::object kept(object.storage());
   for (json::key_value_pair& member : object) {
     std::string_view key = kube::view(member.key());
     const json::object* known = kube::schema_of_member(schema, key);

@@ -97,7 +97,7 @@ Object Store::start_deletion(Table& table, const Object& before, const kube::Del
               table.resource.plural == kube::kNamespaces.plural;
   // What goes at once was never seen being deleted.
   if (!already && !held && grace == 0) return erase(table, before, *before);
-  json::object after = *before;
+  json::object after = copy_of(*before);
   set_finalizer(after, kOrphanFinalizer, options.propagation == kube::Propagation::kOrphan);
   set_finalizer(after, kForegroundFinalizer, options.propagation == kube::Propagation::kForeground);
   json::object& metadata = after["metadata"].get_object();
@@ -141,9 +141,7 @@ void Store::index(const Table& table, const json::object* before, const json::ob
   const bool is_namespace = rules_.namespaces && table.resource.plural == kube::kNamespaces.plural;
   // Most writes change nothing of what is looked up here.
   if (stays && !owners_changed && !waits && !is_namespace && waiting_owners_.empty()) return;
-  Place place{{std::string(table.resource.group), std::string(table.resource.plural)},
-              {table.resource.namespaced ? std::string(kube::namespace_of(any)) : std::string(),
-               std::string(kube::name_of(any))}};
+  const Place place = place_of(table, any);
   std::string uid(kube::uid_of(any));
   if (owners_changed) {
     index_owners(place, before, false);
@@ -162,6 +160,11 @@ void Store::index(const Table& table, const json::object* before, const json::ob
   if (owners_changed && after != nullptr && !owners_of(*after).empty()) suspects_.insert(place);
   if (after == nullptr || waits) suspect_dependents(uid);
   if (rules_.namespaces) index_namespaces(place, after);
+}
+
+Store::Place Store::place_of(const Table& table, const json::object& object) {
+  const std::string_view ns = table.resource.namespaced ? kube::namespace_of(object) : std::string_view{};
+  return {{table.resource.group, table.resource.plural}, ObjectKey(ns, kube::name_of(object))};
 }
 
 void Store::suspect_dependents(const std::string& owner_uid) {
@@ -243,7 +246,7 @@ bool Store::collect_dependent(const Place& place, Time now) {
 
 bool Store::drop_owners(const Place& place, const std::set<std::string>& owner_uids) {
   const Object before = object_at(place);
-  json::object after = *before;
+  json::object after = copy_of(*before);
   json::array& owners = kube::ensure_array(after, {"metadata", "ownerReferences"});
   for (auto it = owners.begin(); it != owners.end();) {
     bool drop = it->is_object() && owner_uids.contains(std::string(text_at(it->get_object(), {"uid"})));
@@ -258,7 +261,7 @@ bool Store::drop_owners(const Place& place, const std::set<std::string>& owner_u
 bool Store::drop_finalizer(const Place& place, std::string_view finalizer) {
   const Object before = object_at(place);
   if (!kube::has_finalizer(*before, finalizer)) return false;
-  json::object after = *before;
+  json::object after = copy_of(*before);
   set_finalizer(after, finalizer, false);
   if (is_ready_to_go(after)) {
     erase(table_at(place), before, std::move(after));

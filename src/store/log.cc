@@ -61,9 +61,8 @@ std::string renewed_token(std::string_view token) {
 }
 
 // What differs from now in what was at an earlier revision: null for what was not there.
-std::map<Store::ObjectKey, Object, Store::PairLess> Store::differences_at(const Table& table,
-                                                                          int64_t revision) const {
-  std::map<ObjectKey, Object, PairLess> differences;
+Store::Objects Store::differences_at(const Table& table, int64_t revision) const {
+  Objects differences;
   auto first = std::partition_point(table.log.begin(), table.log.end(),
                                     [&](const WatchEvent& event) { return event.revision <= revision; });
   for (; first != table.log.end(); ++first) {
@@ -113,7 +112,7 @@ Result<Page> Store::list(const kube::Resource& resource, std::string_view ns, co
   page.revision = start->revision;
   const Table* table = find_table(resource);
   if (table == nullptr) return page;
-  std::map<ObjectKey, Object, PairLess> differences;
+  Objects differences;
   if (page.revision < revision_) differences = differences_at(*table, page.revision);
   const bool selects = !query.labels.matches_everything() || !query.fields.terms().empty();
   int64_t remaining = 0;

@@ -56,6 +56,8 @@ void prepare_new(json::object& body, const kube::Resource& resource, std::string
   if (resource == kube::kPods) body["status"] = json::object{{"phase", "Pending"}};
 }
 
+json::object copy_of(const json::object& object) { return {object, json::storage_ptr()}; }
+
 namespace {
 
 // Whether both are the same text: most of what a write must leave alone comes back as it was.

@@ -27,6 +27,10 @@ bool is_object_name(std::string_view name);
 void prepare_new(json::object& body, const kube::Resource& resource, std::string_view ns,
                  std::string_view name, Time now);
 
+// A copy with memory of its own, for the next version of an object: where the object lies it would keep
+// all that was read with it.
+json::object copy_of(const json::object& object);
+
 // Puts back what an update may not change: apiVersion, kind and the server's own metadata.
 void keep_identity(json::object& after, const json::object& before);
 // REQUIRES: it has metadata.

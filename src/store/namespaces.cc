@@ -19,7 +19,7 @@ void prepare_namespace(json::object& body) {
 
 // Notes which namespaces that are being deleted are worth a look.
 void Store::index_namespaces(const Place& place, const json::object* after) {
-  if (place.type == TypeKey("", "namespaces")) {
+  if (place.type.first.empty() && place.type.second == kube::kNamespaces.plural) {
     if (after != nullptr && kube::is_deleting(*after)) emptying_.insert(place.key.second);
     return;
   }
@@ -49,7 +49,7 @@ int Store::empty_namespace(const std::string& name, Time now) {
   if (!is_empty) return static_cast<int>(revision_ - revision);
   Table& namespaces = table_for(kube::kNamespaces);
   const Object before = *find_object(kube::kNamespaces, "", name);
-  json::object after = *before;
+  json::object after = copy_of(*before);
   after["spec"].get_object().erase("finalizers");
   if (is_ready_to_go(after)) {
     erase(namespaces, before, std::move(after));

@@ -9,6 +9,7 @@ std::vector<Change> Store::changes_since(int64_t revision) const {
   CHECK(revision >= compacted_);
   std::vector<Change> changes;
   for (const auto& [type, table] : tables_) {
+    if (table.log.empty() || table.log.back().revision <= revision) continue;
     auto first = std::partition_point(table.log.begin(), table.log.end(),
                                       [&](const WatchEvent& event) { return event.revision <= revision; });
     for (; first != table.log.end(); ++first) changes.push_back({table.resource, *first});
@@ -16,6 +17,19 @@ std::vector<Change> Store::changes_since(int64_t revision) const {
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.event.revision < b.event.revision; });
   return changes;
+}
+
+std::vector<int64_t> Store::superseded_up_to(int64_t revision) const {
+  std::vector<int64_t> superseded;
+  for (const auto& [type, table] : tables_) {
+    for (const WatchEvent& event : table.log) {
+      if (event.revision > revision) break;
+      if (event.before != nullptr) superseded.push_back(kube::version_of(*event.before));
+      if (event.kind == ChangeKind::kDeleted) superseded.push_back(event.revision);
+    }
+  }
+  std::sort(superseded.begin(), superseded.end());
+  return superseded;
 }
 
 void Store::rollback(int64_t revision) {
@@ -26,10 +40,8 @@ void Store::rollback(int64_t revision) {
 
 void Store::undo(const Change& change) {
   const WatchEvent& event = change.event;
-  Place place{{std::string(change.resource.group), std::string(change.resource.plural)},
-              {change.resource.namespaced ? std::string(kube::namespace_of(*event.object)) : std::string(),
-               std::string(kube::name_of(*event.object))}};
-  Table& table = table_at(place);
+  Table& table = table_for(change.resource);
+  Place place = place_of(table, *event.object);
   CHECK(!table.log.empty() && table.log.back().revision == event.revision);
   table.log.pop_back();
   if (event.before == nullptr) {

@@ -179,7 +179,7 @@ void check_containers_of(const json::object& pod, const json::object& before, Ca
 }  // namespace
 
 json::object with_resources(const json::object& before, json::object body) {
-  json::object after = before;
+  json::object after = copy_of(before);
   for (std::string_view list : kContainerLists) {
     const json::array& now = list_of(body, list);
     const json::array& then = list_of(before, list);

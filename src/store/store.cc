@@ -63,9 +63,22 @@ bool has_part(const kube::Resource& resource, kube::Part part) {
   return false;
 }
 
+// The object with that part of the body.
+json::object with_part(const json::object& before, json::object body, kube::Part part) {
+  switch (part) {
+    case kube::Part::kMain:
+      break;
+    case kube::Part::kStatus:
+      return with_status(before, std::move(body));
+    case kube::Part::kResize:
+      return with_resources(before, std::move(body));
+  }
+  return body;
+}
+
 Result<json::value> patched_with(const kube::Resource& resource, const json::object& before,
                                  const kube::Patch& patch) {
-  json::value target(before);
+  json::value target(copy_of(before));
   switch (patch.kind) {
     case kube::PatchKind::kJson:
       return kube::apply_json_patch(target, patch.body);
@@ -165,7 +178,7 @@ std::optional<Error> Store::check_namespace(const kube::Resource& resource, std:
   return error;
 }
 
-Result<std::string> Store::name_for(Table& table, std::string_view ns, const json::object& body) {
+Result<Store::FreeName> Store::name_for(Table& table, std::string_view ns, const json::object& body) {
   std::string name(kube::name_of(body));
   if (name.empty()) {
     std::string_view prefix = text_at(body, {"metadata", "generateName"});
@@ -179,9 +192,12 @@ Result<std::string> Store::name_for(Table& table, std::string_view ns, const jso
     return invalid_object(table.resource, name,
                           {invalid_value("metadata.name", json::value(name), kSubdomainRule)});
   }
-  if (table.objects.contains(object_key(table.resource, ns, name)))
+  const auto key = object_key(table.resource, ns, name);
+  auto next = table.objects.lower_bound(key);
+  if (next != table.objects.end() && !PairLess()(key, next->first)) {
     return already_exists(table.resource, name);
-  return name;
+  }
+  return FreeName{std::move(name), next};
 }
 
 Result<Object> Store::create(const kube::Resource& resource, std::string_view ns, json::object body, Time now,
@@ -199,12 +215,12 @@ Result<Object> Store::create_now(const kube::Resource& resource, std::string_vie
     return Error{ErrorKind::kInvalid, "resourceVersion should not be set on objects to be created"};
   }
   Table& table = table_for(resource);
-  Result<std::string> name = name_for(table, ns, body);
-  if (!name.ok()) return name.error();
-  prepare_new(body, table.resource, ns, *name, write.now);
+  Result<FreeName> free = name_for(table, ns, body);
+  if (!free.ok()) return free.error();
+  prepare_new(body, table.resource, ns, free->name, write.now);
   if (rules_.namespaces && table.resource == kube::kNamespaces) prepare_namespace(body);
   if (Causes causes = check_references(body, nullptr, table.resource); !causes.empty()) {
-    return invalid_object(table.resource, *name, std::move(causes));
+    return invalid_object(table.resource, free->name, std::move(causes));
   }
   if (table.admission) {
     Result<Done> admitted = table.admission(body, nullptr, kube::Part::kMain);
@@ -212,7 +228,7 @@ Result<Object> Store::create_now(const kube::Resource& resource, std::string_vie
   }
   track_managers(body, nullptr, table, kube::Part::kMain, write);
   body["metadata"].get_object()["uid"] = next_uid();
-  return put(table, nullptr, std::move(body));
+  return put_new(table, free->next, std::move(body));
 }
 
 Result<Object> Store::pretended(const kube::Resource& resource, Result<Object> written, int64_t revision) {
@@ -302,22 +318,13 @@ Result<Object> Store::replace_now(Table& table, const Object& before, json::obje
   std::optional<Error> stale = check_preconditions(table.resource, *before, kube::uid_of(body),
                                                    text_at(body, {"metadata", "resourceVersion"}));
   if (stale) return *stale;
-  json::object after;
-  switch (part) {
-    case kube::Part::kMain:
-      after = std::move(body);
-      keep_identity(after, *before);
-      if (table.resource.has_status) keep_member(after, *before, "status");
-      if (Causes causes = check_references(after, before.get(), table.resource); !causes.empty()) {
-        return invalid_object(table.resource, kube::name_of(*before), std::move(causes));
-      }
-      break;
-    case kube::Part::kStatus:
-      after = with_status(*before, std::move(body));
-      break;
-    case kube::Part::kResize:
-      after = with_resources(*before, std::move(body));
-      break;
+  json::object after = with_part(*before, std::move(body), part);
+  if (part == kube::Part::kMain) {
+    keep_identity(after, *before);
+    if (table.resource.has_status) keep_member(after, *before, "status");
+    if (Causes causes = check_references(after, before.get(), table.resource); !causes.empty()) {
+      return invalid_object(table.resource, kube::name_of(*before), std::move(causes));
+    }
   }
   if (table.admission) {
     Result<Done> admitted = table.admission(after, before.get(), part);
@@ -350,16 +357,22 @@ Result<Object> Store::finish_write(Table& table, const Object& before, json::obj
 Object Store::put(Table& table, const Object& before, json::object after) {
   set_version(after, ++revision_);
   Object object = std::make_shared<const json::object>(std::move(after));
-  auto key = object_key(table.resource, kube::namespace_of(*object), kube::name_of(*object));
-  auto at = table.objects.lower_bound(key);
-  if (at == table.objects.end() || PairLess()(key, at->first)) {
-    table.objects.emplace_hint(at, ObjectKey(key.first, key.second), object);
-  } else {
-    at->second = object;
-  }
-  ChangeKind kind = before == nullptr ? ChangeKind::kAdded : ChangeKind::kModified;
-  table.log.push_back({kind, revision_, object, before});
+  auto at = table.objects.find(
+      object_key(table.resource, kube::namespace_of(*object), kube::name_of(*object)));
+  CHECK(at != table.objects.end());
+  at->second = object;
+  table.log.push_back({ChangeKind::kModified, revision_, object, before});
   index(table, before.get(), object.get());
+  return object;
+}
+
+Object Store::put_new(Table& table, Objects::iterator next, json::object made) {
+  set_version(made, ++revision_);
+  Object object = std::make_shared<const json::object>(std::move(made));
+  auto key = object_key(table.resource, kube::namespace_of(*object), kube::name_of(*object));
+  table.objects.emplace_hint(next, ObjectKey(key.first, key.second), object);
+  table.log.push_back({ChangeKind::kAdded, revision_, object, nullptr});
+  index(table, nullptr, object.get());
   return object;
 }
 

@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -147,6 +148,9 @@ class Store {
 
   // Everything that happened after `revision`, oldest first. REQUIRES: revision >= compacted().
   std::vector<Change> changes_since(int64_t revision) const;
+  // Of the changes up to and including `revision`: those that nobody can ask for any more when the log up
+  // to there is forgotten, ascending.
+  std::vector<int64_t> superseded_up_to(int64_t revision) const;
   // Takes back everything that happened after `revision`, as if it had never been; uids
   // stay used. REQUIRES: revision >= compacted().
   void rollback(int64_t revision);
@@ -174,16 +178,22 @@ class Store {
       return first != 0 ? first < 0 : std::string_view(a.second) < std::string_view(b.second);
     }
   };
+  using Objects = std::map<ObjectKey, Object, PairLess>;
+  // Finds text by views of it.
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
   // Where an object is: enough to find it again without its resource.
   struct Place {
-    TypeKey type;
+    std::pair<std::string_view, std::string_view> type;  // of Table::names, which all copies share
     ObjectKey key;
     auto operator<=>(const Place&) const = default;
   };
   struct Table {
     kube::Resource resource;
     std::shared_ptr<const std::vector<std::string>> names;  // what resource's views point into
-    std::map<ObjectKey, Object, PairLess> objects;
+    Objects objects;
     std::vector<WatchEvent> log;
     Admission admission;
     Shaping shaping;
@@ -203,7 +213,7 @@ class Store {
   Result<ListStart> list_start(const kube::List& query) const;
   // What events_since() answers, where it lies; good until the next write.
   Result<std::span<const WatchEvent>> log_since(const kube::Resource& resource, int64_t revision) const;
-  std::map<ObjectKey, Object, PairLess> differences_at(const Table& table, int64_t revision) const;
+  Objects differences_at(const Table& table, int64_t revision) const;
 
   const Table* find_table(const kube::Resource& resource) const;
   Table& table_for(const kube::Resource& resource);
@@ -214,8 +224,12 @@ class Store {
 
   std::optional<Error> check_namespace(const kube::Resource& resource, std::string_view ns,
                                        const json::object& body) const;
-  // The name a new object gets, free to be used.
-  Result<std::string> name_for(Table& table, std::string_view ns, const json::object& body);
+  // The name a new object gets, free to be used, and what comes behind it.
+  struct FreeName {
+    std::string name;
+    Objects::iterator next;
+  };
+  Result<FreeName> name_for(Table& table, std::string_view ns, const json::object& body);
 
   Result<Object> create_now(const kube::Resource& resource, std::string_view ns, json::object body,
                             const Write& write);
@@ -241,8 +255,10 @@ class Store {
   Result<Object> pretended(const kube::Resource& resource, Result<Object> written, int64_t revision);
   // Each stores or removes one object, logs it and keeps the indexes.
   Object put(Table& table, const Object& before, json::object after);
+  Object put_new(Table& table, Objects::iterator next, json::object made);
   Object erase(Table& table, const Object& before, json::object last);
   void index(const Table& table, const json::object* before, const json::object* after);
+  static Place place_of(const Table& table, const json::object& object);
   void index_owners(const Place& place, const json::object* object, bool present);
   void index_namespaces(const Place& place, const json::object* after);
   void suspect_dependents(const std::string& owner_uid);
@@ -264,7 +280,7 @@ class Store {
   Rules rules_;
   // State.
   std::map<TypeKey, Table, PairLess> tables_;
-  std::map<std::string, Place, std::less<>> by_uid_;
+  std::unordered_map<std::string, Place, TextHash, std::equal_to<>> by_uid_;  // never walked
   std::map<std::string, std::set<Place>, std::less<>> dependents_;  // owner's uid -> who names it
   std::set<std::string> waiting_owners_;  // uids being deleted in foreground or orphaning
   std::set<Place> suspects_;              // dependents whose owners may have gone or begun to wait
