@@ -120,6 +120,9 @@ std::string advice_for(const Error& error, const Object& object, const std::stri
                      "'trainyard delete --wait {}'",
                      title);
   }
+  if (error.kind == ErrorKind::kNotFound && error.message.starts_with("namespaces ")) {
+    return "; make it with: kubectl create namespace";
+  }
   if (error.kind == ErrorKind::kNotFound && object.dialect != nullptr) {
     return fmt::format("; are the custom resources of {} installed?", object.dialect->resource.group);
   }

@@ -198,6 +198,15 @@ TEST_F(Verbs, SubmitCreatesWhatIsValidAndOnlyThen) {
   EXPECT_EQ(run(Submit{{"-"}, {}}, "").status, kInputAtFault);
 }
 
+TEST_F(Verbs, SubmitIntoANamespaceThatIsNotThere) {
+  cluster_->ns = "team";
+  Ran ran = run(Submit{{"-"}, {}}, tfjob("mnist"));
+  EXPECT_EQ(ran.status, kInputAtFault);
+  EXPECT_EQ(
+      ran.err,
+      "<stdin>:2: tfjob/mnist: namespaces \"team\" not found; make it with: kubectl create namespace\n");
+}
+
 TEST_F(Verbs, SubmitRefusesFieldsThatThereAreNot) {
   std::string job = tfjob("a");
   job.replace(job.find("spec:"), 5, "spec:\n  runPolcy: {suspend: true}");

@@ -38,6 +38,11 @@ Status plain(int code, std::string_view reason, std::string message) {
   return status;
 }
 
+// The message with its opening, which it may have already.
+std::string opened(std::string_view opening, std::string_view message) {
+  return message.starts_with(opening) ? std::string(message) : fmt::format("{}{}", opening, message);
+}
+
 // The lines of an apply's conflict, each with who owns the field. Written either as
 //   Apply failed with 1 conflict: conflict with "a" using v1: .spec.x
 // or, when there are more, as
@@ -166,7 +171,7 @@ Status status_of(const Error& error, const kube::Resource& resource, std::string
       return expired(error.message);
     case ErrorKind::kForbidden:
       return about(resource, name, 403, "Forbidden",
-                   fmt::format("{} \"{}\" is forbidden: {}", qualified(resource), name, error.message));
+                   opened(fmt::format("{} \"{}\" is forbidden: ", qualified(resource), name), error.message));
     case ErrorKind::kUnavailable:
       return unavailable(error.message);
     case ErrorKind::kUnknown:
@@ -237,7 +242,7 @@ Status invalid(const kube::Resource& resource, std::string_view name, std::strin
   std::string kind(resource.kind);
   if (!resource.group.empty()) kind += fmt::format(".{}", resource.group);
   std::string opening = fmt::format("{} \"{}\" is invalid: ", kind, name);
-  std::string message = what.starts_with(opening) ? std::string(what) : fmt::format("{}{}", opening, what);
+  std::string message = opened(opening, what);
   // Of an object with a name kubectl shows the causes alone: without any it must not know the name.
   if (causes.empty()) return plain(422, "Invalid", std::move(message));
   Status status = about(resource, name, 422, "Invalid", std::move(message));

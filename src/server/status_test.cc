@@ -27,6 +27,8 @@ TEST(Status, SaysWhatTheRealServerSays) {
       {ErrorKind::kInvalid, "TFJob.kubeflow.org \"x\" is invalid: b", 422, "Invalid",
        "TFJob.kubeflow.org \"x\" is invalid: b"},
       {ErrorKind::kForbidden, "no room", 403, "Forbidden", "tfjobs.kubeflow.org \"x\" is forbidden: no room"},
+      {ErrorKind::kForbidden, store::forbidden(kube::kTfJobs, "x", "no room").message, 403, "Forbidden",
+       "tfjobs.kubeflow.org \"x\" is forbidden: no room"},
       {ErrorKind::kGone, "too old resource version: 1 (5)", 410, "Expired",
        "too old resource version: 1 (5)"},
       {ErrorKind::kUnavailable, "disk full", 503, "ServiceUnavailable", "disk full"},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kube/access.h"
 #include "kube/member.h"
 
@@ -124,9 +126,9 @@ std::optional<std::string> Reader::one_of(std::string_view key,
                                           std::initializer_list<std::string_view> allowed) const {
   std::optional<std::string> found = text(key);
   if (!found) return std::nullopt;
+  if (std::find(allowed.begin(), allowed.end(), *found) != allowed.end()) return found;
   std::string list;
   for (std::string_view word : allowed) {
-    if (*found == word) return found;
     list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", word);
   }
   report(key, ProblemKind::kUnsupported, fmt::format("supported values: {}", list));
@@ -141,15 +143,18 @@ std::optional<int64_t> Reader::whole(std::string_view key, int64_t low, int64_t 
     return std::nullopt;
   }
   std::optional<int64_t> n = kube::as_whole(*found);
-  if (!n) {
+  // Beyond this a number has no places after its point: it is whole, and more than anything may be.
+  constexpr double kPlacesEnd = 9007199254740992.0;
+  const double about = found->is_double() ? found->get_double() : kPlacesEnd;
+  if (!n && about > -kPlacesEnd && about < kPlacesEnd) {
     report(key, ProblemKind::kInvalid, "must be a whole number");
     return std::nullopt;
   }
-  if (*n < low) {
+  if (n ? *n < low : about < 0) {
     report(key, ProblemKind::kInvalid, fmt::format("must be greater than or equal to {}", low));
     return std::nullopt;
   }
-  if (*n > high) {
+  if (!n || *n > high) {
     report(key, ProblemKind::kInvalid, fmt::format("must be less than or equal to {}", high));
     return std::nullopt;
   }

@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 
 TEST(Reader, WritesDownEveryProblemWithItsPath) {
   json::object object =
-      json::parse(R"({"a":{"n":-1,"half":1.5,"big":1e30,"s":7,"b":"yes","l":[1,"x"],"o":[{},2],
+      json::parse(R"({"a":{"n":-1,"half":1.5,"big":1e30,"small":-1e30,"s":7,"b":"yes","l":[1,"x"],"o":[{},2],
       "w":"blue","nothing":null,"whole":3.0}})")
           .as_object();
   std::vector<Problem> problems;
@@ -18,6 +18,7 @@ TEST(Reader, WritesDownEveryProblemWithItsPath) {
   EXPECT_EQ(a.whole("n", 0), std::nullopt);
   EXPECT_EQ(a.whole("half"), std::nullopt);
   EXPECT_EQ(a.whole("big"), std::nullopt);
+  EXPECT_EQ(a.whole("small", -5), std::nullopt);
   EXPECT_EQ(a.whole("whole"), 3);
   EXPECT_EQ(a.text("s"), std::nullopt);
   EXPECT_EQ(a.boolean("b"), std::nullopt);
@@ -30,7 +31,8 @@ TEST(Reader, WritesDownEveryProblemWithItsPath) {
   for (const Problem& problem : problems) said.push_back(to_string(problem));
   EXPECT_THAT(said, ElementsAre("a.n: Invalid value: -1: must be greater than or equal to 0",
                                 "a.half: Invalid value: 1.5: must be a whole number",
-                                "a.big: Invalid value: 1e+30: must be a whole number",
+                                "a.big: Invalid value: 1e+30: must be less than or equal to 2147483647",
+                                "a.small: Invalid value: -1e+30: must be greater than or equal to -5",
                                 "a.s: Invalid type: 7: must be a string, not a number",
                                 "a.b: Invalid type: \"yes\": must be true or false, not a string",
                                 "a.l[0]: Invalid type: 1: must be a string, not a number",

@@ -273,7 +273,7 @@ TEST(Validate, EveryProblemOfRolesWithItsPath) {
       {"{tfReplicaSpecs: {Worker: {replicas: '1'}}}",
        {kRoles + "[Worker].replicas: Invalid type: \"1\": must be a whole number, not a string"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 99999999999999999999}}}",
-       {kRoles + "[Worker].replicas: Invalid value: 1e+20: must be a whole number"}},
+       {kRoles + "[Worker].replicas: Invalid value: 1e+20: must be less than or equal to 100000"}},
       {"{tfReplicaSpecs: {Worker: {replicas: 100001}}}",
        {kRoles + "[Worker].replicas: Invalid value: 100001: must be less than or equal to 100000"}},
       {"{tfReplicaSpecs: {PS: {replicas: 60000}, Worker: {replicas: 60000}}}",
