@@ -208,15 +208,8 @@ namespace {
 
 // Who asks for help gets it, whatever else is missing: of the words the commands alone are left.
 std::vector<std::string> only_help_of(const CLI::App& app, const std::vector<std::string>& words) {
-  std::vector<std::string> left;
-  const CLI::App* at = &app;
-  for (const std::string& word : words) {
-    std::vector<const CLI::App*> named =
-        at->get_subcommands([&](const CLI::App* one) { return one->check_name(word); });
-    if (named.empty()) break;
-    at = named[0];
-    left.push_back(word);
-  }
+  std::vector<std::string> left = words;
+  left.resize(command_reached(app, words).words);
   left.push_back("--help");
   return left;
 }

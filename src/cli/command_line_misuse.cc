@@ -9,24 +9,6 @@
 namespace trainyard::cli {
 namespace {
 
-// The command that the words lead to: "queue create" and its name in full.
-struct Reached {
-  const CLI::App* app;
-  std::string name;  // "queue create "
-  size_t words = 0;
-};
-
-Reached reached_by(const CLI::App& app, const std::vector<std::string>& words) {
-  Reached reached{&app, ""};
-  for (const std::string& word : words) {
-    std::vector<const CLI::App*> named =
-        reached.app->get_subcommands([&](const CLI::App* one) { return one->check_name(word); });
-    if (named.empty()) break;
-    reached = {named[0], fmt::format("{}{} ", reached.name, word), reached.words + 1};
-  }
-  return reached;
-}
-
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -48,10 +30,10 @@ std::string hint(std::string_view word, const std::vector<std::string>& known) {
 }
 
 // What was left over: an option or a word that nobody expected.
-std::string unexpected(const Reached& reached, const std::string& word) {
+std::string unexpected(const CLI::App& command, const std::string& word) {
   if (!word.starts_with("-")) return fmt::format("'{}' was not expected", word);
   std::string option = word.substr(0, word.find('='));
-  return fmt::format("unknown option '{}'{}", option, hint(option, names_of_options(*reached.app)));
+  return fmt::format("unknown option '{}'{}", option, hint(option, names_of_options(command)));
 }
 
 // "--gpus: 1 required INT:INT in [0 - 1024] missing" is no sentence, and a path needs no --filename.
@@ -63,6 +45,17 @@ std::string in_plain_words(const std::string& said) {
 
 }  // namespace
 
+Reached command_reached(const CLI::App& app, const std::vector<std::string>& words) {
+  Reached reached{&app};
+  for (const std::string& word : words) {
+    std::vector<const CLI::App*> named =
+        reached.app->get_subcommands([&](const CLI::App* one) { return one->check_name(word); });
+    if (named.empty()) break;
+    reached = {named[0], reached.words + 1};
+  }
+  return reached;
+}
+
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known) {
   std::string near = nearest_word(word, known);
   return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
@@ -70,7 +63,9 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
 
 std::string misuse_in_words(const CLI::App& app, const std::vector<std::string>& words,
                             const CLI::ParseError& error) {
-  const Reached reached = reached_by(app, words);
+  const Reached reached = command_reached(app, words);
+  std::string name;  // "queue create "
+  for (size_t i = 0; i < reached.words; ++i) name += words[i] + " ";
   std::string said = in_plain_words(error.what());
   const std::vector<std::string> commands = names_of_commands(*reached.app);
   const std::vector<std::string> left = reached.app->remaining();
@@ -78,11 +73,11 @@ std::string misuse_in_words(const CLI::App& app, const std::vector<std::string>&
     const std::string* word = reached.words < words.size() ? &words[reached.words] : nullptr;
     said = word == nullptr || word->starts_with("-")
                ? fmt::format("a command is missing: {}", fmt::join(commands, ", "))
-               : fmt::format("unknown command '{}{}'{}", reached.name, *word, hint(*word, commands));
+               : fmt::format("unknown command '{}{}'{}", name, *word, hint(*word, commands));
   } else if (!left.empty()) {
-    said = unexpected(reached, left[0]);
+    said = unexpected(*reached.app, left[0]);
   }
-  return fmt::format("{}\nRun 'trainyard {}--help' for help.\n", said, reached.name);
+  return fmt::format("{}\nRun 'trainyard {}--help' for help.\n", said, name);
 }
 
 }  // namespace trainyard::cli

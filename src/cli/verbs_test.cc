@@ -202,8 +202,9 @@ TEST_F(Verbs, SubmitIntoANamespaceThatIsNotThere) {
   cluster_->ns = "team";
   Ran ran = run(Submit{{"-"}, {}}, tfjob("mnist"));
   EXPECT_EQ(ran.status, kInputAtFault);
-  EXPECT_EQ(ran.err,
-            "<stdin>:2: tfjob/mnist: namespaces \"team\" not found; make it with: kubectl create namespace\n");
+  EXPECT_EQ(
+      ran.err,
+      "<stdin>:2: tfjob/mnist: namespaces \"team\" not found; make it with: kubectl create namespace\n");
 }
 
 TEST_F(Verbs, SubmitRefusesFieldsThatThereAreNot) {

@@ -68,15 +68,16 @@ json::value metadata_of(json::string_view key, const json::value& value) {
 }
 
 json::value conditions_read(const json::value& all) {
-  json::value kept = each_with(all, {"type", "status", "reason", "message", "lastTransitionTime"});
-  if (!kept.is_array()) return kept;
-  json::array some(DocumentArena::storage());
-  for (json::value& condition : kept.get_array()) {
-    std::string_view type = kube::text_at(condition.get_object(), {"type"});
-    if (type == "Ready" || type == "PodScheduled" || type == "DisruptionTarget")
-      some.push_back(std::move(condition));
+  if (!all.is_array()) return nullptr;
+  json::array kept(DocumentArena::storage());
+  kept.reserve(all.get_array().size());
+  for (const json::value& one : all.get_array()) {
+    if (!one.is_object()) continue;
+    const std::string_view type = kube::text_at(one.get_object(), {"type"});
+    if (type != "Ready" && type != "PodScheduled" && type != "DisruptionTarget") continue;
+    kept.push_back(some_of(one.get_object(), {"type", "status", "reason", "message", "lastTransitionTime"}));
   }
-  return some;
+  return kept;
 }
 
 json::value status_part(json::string_view key, const json::value& value) {

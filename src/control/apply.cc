@@ -41,6 +41,8 @@ class Applier {
     applied.writes = writer_.writes();
     applied.state_written = state_written_;
     applied.state_current = state_current_;
+    applied.shown_in = shown_in_;
+    applied.written = writer_.answered();
     return applied;
   }
 
@@ -78,18 +80,25 @@ class Applier {
   }
 
   Failure take(const model::WriteState&) {
+    if (c_.shown) {
+      state_current_ = true;
+      return std::nullopt;
+    }
     const json::object* stored = kube::object_at(*writer_.job(), {"status"});
     const json::object none;
     const json::object& previous = stored == nullptr ? none : *stored;
     auto project = [&] { return c_.dialect.project(seen_, plan_.state, previous, now_); };
     json::object status = project();
-    if (kube::same(status, previous) || is_ended_by_another(status, previous)) {
+    const bool is_same = kube::same(status, previous);
+    if (is_same) shown_in_ = kube::version_of(*writer_.job());
+    if (is_same || is_ended_by_another(status, previous)) {
       state_current_ = true;
       return std::nullopt;
     }
     if (Failure failure = writer_.write_status(std::move(status), project)) return failure;
     state_written_ = true;
     state_current_ = true;
+    shown_in_ = kube::version_of(*writer_.job());
     for (const Note& note : plan_.notes) tell(note);
     return std::nullopt;
   }
@@ -311,6 +320,7 @@ class Applier {
   Writer writer_;
   bool state_written_ = false;
   bool state_current_ = false;
+  int64_t shown_in_ = 0;
 };
 
 }  // namespace

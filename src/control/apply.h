@@ -54,6 +54,7 @@ struct ApplyContext {
   JobKey key;
   client::Object job;  // as observed
   Stored stored = {};
+  bool shown = false;  // the status is known to say what the plan's state would make it say
 };
 
 struct Applied {
@@ -61,6 +62,8 @@ struct Applied {
   std::vector<client::Expected> expected;  // what the caches must show before the next pass
   bool state_written = false;              // the status changed on the server
   bool state_current = false;              // the plan's state is what the server has
+  client::Object written;                  // the job as its status was written, when the server said so
+  int64_t shown_in = 0;                    // the job's version whose status is the state's projection
   int writes = 0;                          // requests that asked for a change, Events aside
 };
 

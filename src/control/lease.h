@@ -6,7 +6,9 @@
 // lease unchanged for kLeaseDuration, by its own clock and by as many reads as fit into
 // that time. So no two lead at once as long as clocks run at about the same speed,
 // however far apart they are set; a clock that steps forward takes nothing away from the
-// reads, one that steps back ends leadership until the next renewal.
+// reads, one that steps back to before the last renewal ends leadership until the next. One that
+// steps back by less, while its process is stopped, prolongs leadership by as much: then the
+// versions, names and uids of what is written protect.
 #pragma once
 
 #include <optional>

@@ -109,8 +109,35 @@ class HandWatches final : public client::WatchSource {
   std::vector<client::WatchSink> sinks_;
 };
 
+// Three pages, each with the token of the next.
+class PagedClient final : public client::Client {
+ public:
+  explicit PagedClient(Diary& diary) : diary_(diary) {}
+  Result<client::Reply> send(kube::Request request) override {
+    const std::string& token = std::get<kube::List>(request.verb).continue_token;
+    diary_.write("sent " + token);
+    client::Reply reply;
+    reply.continue_token = token.empty() ? "2" : token == "2" ? "3" : "";
+    return reply;
+  }
+
+ private:
+  Diary& diary_;
+};
+
 class LoopTest : public ::testing::Test {
  protected:
+  // With workers, until it has all pages.
+  void read_all(Steps& paged) {
+    PagedClient client(diary_);
+    Workers workers(2);
+    Loop loop(paged, client, watches_, [] { return Time{1}; }, &workers);
+    loop.start();
+    EXPECT_TRUE(diary_.wait_for("all"));
+    loop.stop();
+    workers.stop();
+  }
+
   Diary diary_;
   store::Store store_;
   client::InProcess client_{store_, [] { return Time{1}; }};
@@ -183,31 +210,9 @@ class PagedStream final : public Steps {
   std::string token_;
 };
 
-// Three pages, each with the token of the next.
-class PagedClient final : public client::Client {
- public:
-  explicit PagedClient(Diary& diary) : diary_(diary) {}
-  Result<client::Reply> send(kube::Request request) override {
-    const std::string& token = std::get<kube::List>(request.verb).continue_token;
-    diary_.write("sent " + token);
-    client::Reply reply;
-    reply.continue_token = token.empty() ? "2" : token == "2" ? "3" : "";
-    return reply;
-  }
-
- private:
-  Diary& diary_;
-};
-
 TEST_F(LoopTest, TheNextPageIsOnItsWayWhileOneIsTakenIn) {
   PagedStream steps(diary_);
-  PagedClient client(diary_);
-  Workers workers(2);
-  Loop loop(steps, client, watches_, [] { return Time{1}; }, &workers);
-  loop.start();
-  ASSERT_TRUE(diary_.wait_for("all"));
-  loop.stop();
-  workers.stop();
+  read_all(steps);
   for (const char* page : {"page ''", "page '2'", "page '3'", "ahead of 2", "ahead of 3"}) {
     EXPECT_EQ(diary_.count(page), 1) << page;
   }
@@ -219,13 +224,7 @@ TEST_F(LoopTest, TheNextPageIsOnItsWayWhileOneIsTakenIn) {
 TEST_F(LoopTest, APageThatNobodyAsksForIsNotHeard) {
   PagedStream steps(diary_);
   steps.give_up_after_the_first();
-  PagedClient client(diary_);
-  Workers workers(2);
-  Loop loop(steps, client, watches_, [] { return Time{1}; }, &workers);
-  loop.start();
-  ASSERT_TRUE(diary_.wait_for("all"));
-  loop.stop();
-  workers.stop();
+  read_all(steps);
   EXPECT_EQ(diary_.count("sent "), 2);  // it began anew
   EXPECT_EQ(diary_.count("page ''"), 2);
   EXPECT_EQ(diary_.count("page '2'"), 1);

@@ -66,6 +66,15 @@ model::JobState Lowered::recall(const JobKey& key, const client::Object& job, co
   return *state;
 }
 
+void Lowered::wrote(const JobKey& key, const client::Object& before, const client::Object& after,
+                    const model::JobState& state) {
+  std::lock_guard lock(mutex_);
+  auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.job != before) return;
+  found->second.job = after;
+  found->second.state = state;
+}
+
 client::Object Lowered::known(const JobKey& key, int64_t version) const {
   std::lock_guard lock(mutex_);
   auto found = entries_.find(key);

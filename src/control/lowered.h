@@ -26,7 +26,12 @@ class Lowered {
   // What `dialect` recalls of it. REQUIRES: of() made this spec of this job.
   model::JobState recall(const JobKey& key, const client::Object& job, const model::JobSpec& spec,
                          const dialect::Dialect& dialect);
-  // The job as it was last given to of(), when this is its version still; null when it is not known.
+  // `before`, of which of() made a spec, became `after` by a write of its status alone, and the state was
+  // projected on that. As recalling gives what was projected (a law of dialect.h), nothing is read again.
+  void wrote(const JobKey& key, const client::Object& before, const client::Object& after,
+             const model::JobState& state);
+  // The job as it was last given to of() or wrote(), when this is its version still; null when it is not
+  // known.
   client::Object known(const JobKey& key, int64_t version) const;
   void forget(const JobKey& key);
   size_t size() const;

@@ -45,6 +45,29 @@ TEST_F(LoweredTest, AManifestIsReadOnce) {
   EXPECT_EQ(std::get<model::JobSpec>(last_).running_min, 1);
 }
 
+TEST_F(LoweredTest, WhatAWriteOfTheStatusLeavesIsNotReadAgain) {
+  static int recalls = 0;
+  dialect_.recall = [](const model::JobSpec&, const json::object&) {
+    ++recalls;
+    return model::JobState{};
+  };
+  const JobKey key{0, "a", "j"};
+  const client::Object before = document(R"({"metadata":{"name":"j","resourceVersion":"1"},"spec":{"n":1}})");
+  const client::Object after =
+      document(R"({"metadata":{"name":"j","resourceVersion":"2"},"spec":{"n":1},"status":{"a":1}})");
+  lowered_.of(key, before, dialect_, {});
+  model::JobState state;
+  state.restarts = 3;
+  lowered_.wrote(key, after, before, state);
+  EXPECT_EQ(lowered_.known(key, 1), before) << "the write was of another job than the one that is known";
+  lowered_.wrote(key, before, after, state);
+  EXPECT_EQ(lowered_.known(key, 2), after);
+  EXPECT_EQ(lowered_.recall(key, after, {}, dialect_).restarts, 3);
+  EXPECT_EQ(recalls, 0);
+  EXPECT_EQ(lowered_.recall(key, document(R"({"status":{"b":1}})"), {}, dialect_).restarts, 0);
+  EXPECT_EQ(recalls, 1);
+}
+
 TEST_F(LoweredTest, KnowsTheJobOfTheLastPassByItsVersion) {
   const JobKey key{0, "a", "j"};
   EXPECT_EQ(lowered_.known(key, 1), nullptr);

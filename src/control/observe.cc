@@ -174,7 +174,7 @@ model::Observation observe(const View& view, const JobKey& key, const dialect::D
 }
 
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
-                           const json::object& job, model::JobSpec spec, model::JobState state,
+                           const json::object& job, model::JobSpec&& spec, model::JobState&& state,
                            Seen& memory) {
   const DialectStreams& streams = view.dialects[key.dialect];
   model::Observation seen;

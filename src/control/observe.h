@@ -12,7 +12,8 @@
 namespace trainyard::control {
 
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
-                           const json::object& job, model::JobSpec spec, model::JobState state, Seen& memory);
+                           const json::object& job, model::JobSpec&& spec, model::JobState&& state,
+                           Seen& memory);
 // With everything read anew.
 model::Observation observe(const View& view, const JobKey& key, const dialect::Dialect& dialect,
                            const json::object& job, model::JobSpec spec, model::JobState state);

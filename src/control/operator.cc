@@ -196,8 +196,9 @@ void Operator::wake_jobs_of(int stream, const json::object& object, Time now) {
     const DialectStreams& streams = view_.dialects[i];
     if (place == streams.jobs) return wake(dialect, ns, kube::name_of(object), now);
     if (place == streams.pods || place == streams.services) {
-      wake(dialect, ns, dialects_[i].job_name_of(object), now);
-      wake_owner(object, now);
+      const std::string name = dialects_[i].job_name_of(object);
+      wake(dialect, ns, name, now);
+      wake_owner(object, {dialect, name}, now);
       return;
     }
   }
@@ -209,7 +210,7 @@ void Operator::wake_jobs_of(int stream, const json::object& object, Time now) {
     }
     return;
   }
-  if (!kube::controller_uid_of(object).empty()) return wake_owner(object, now);
+  if (!kube::controller_uid_of(object).empty()) return wake_owner(object, {}, now);
   // Somebody's own claim or gang: any job beside it may have been waiting for it.
   for (size_t i = 0; i < dialects_.size(); ++i) {
     const auto& jobs = view_.cache(view_.dialects[i].jobs, ns).all();
@@ -219,7 +220,8 @@ void Operator::wake_jobs_of(int stream, const json::object& object, Time now) {
   }
 }
 
-void Operator::wake_owner(const json::object& object, Time now) {
+// Most owners are the job whose name the object bears.
+void Operator::wake_owner(const json::object& object, const Woken& woken, Time now) {
   const json::array* owners = kube::array_at(object, {"metadata", "ownerReferences"});
   if (owners == nullptr) return;
   for (const json::value& entry : *owners) {
@@ -228,7 +230,9 @@ void Operator::wake_owner(const json::object& object, Time now) {
     for (size_t i = 0; i < dialects_.size(); ++i) {
       if (!dialects_[i].recognises(kube::text_at(*owner, {"apiVersion"}), kube::text_at(*owner, {"kind"})))
         continue;
-      wake(static_cast<int>(i), kube::namespace_of(object), kube::text_at(*owner, {"name"}), now);
+      const std::string_view name = kube::text_at(*owner, {"name"});
+      if (woken.dialect == static_cast<int>(i) && woken.name == name) continue;
+      wake(static_cast<int>(i), kube::namespace_of(object), name, now);
     }
   }
 }

@@ -130,7 +130,12 @@ class Operator final : public Steps {
   void take_in(int stream, const std::vector<client::Output>& outputs, Time now);
   void wake(int dialect, std::string_view ns, std::string_view name, Time now);
   void wake_jobs_of(int stream, const json::object& object, Time now);
-  void wake_owner(const json::object& object, Time now);
+  // A job that is awake already; dialect -1 for none.
+  struct Woken {
+    int dialect = -1;
+    std::string_view name;
+  };
+  void wake_owner(const json::object& object, const Woken& woken, Time now);
   void wake_everything(Time now);
   void note_stream(int stream);
   Duration gathering(int place) const;

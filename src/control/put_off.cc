@@ -26,9 +26,13 @@ void PutOff::remind(const JobKey& key, std::string_view uid, model::JobState& st
   for (size_t role = 0; role < state.roles.size(); ++role) state.roles[role].made = kept.made[role];
 }
 
+bool PutOff::may_wait(const model::JobState& written, const model::JobState& planned) {
+  return written != planned && with_made(written, planned) == planned;
+}
+
 std::optional<Time> PutOff::keep(const JobKey& key, std::string_view uid, const model::JobState& written,
                                  const model::JobState& planned, Time now) {
-  if (written == planned || with_made(written, planned) != planned) return std::nullopt;
+  if (!may_wait(written, planned)) return std::nullopt;
   auto [found, is_new] = kept_.try_emplace(key);
   Kept& kept = found->second;
   if (is_new || kept.uid != uid) kept = {std::string(uid), now + kPutOffMax, 0, {}, false};

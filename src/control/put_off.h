@@ -22,6 +22,8 @@ class PutOff {
  public:
   // Adds what is not written down yet to the state as it was.
   void remind(const JobKey& key, std::string_view uid, model::JobState& state) const;
+  // Whether there is nothing else in `planned`, and that is news.
+  static bool may_wait(const model::JobState& written, const model::JobState& planned);
   // Keeps what `planned` knows beyond `written` and says when it must be written at the latest;
   // nullopt: it must be now, or there is more to write than that.
   std::optional<Time> keep(const JobKey& key, std::string_view uid, const model::JobState& written,

@@ -1,6 +1,7 @@
 #include "control/reconciler.h"
 
 #include "base/match.h"
+#include "client/keep.h"
 #include "control/observe.h"
 #include "control/writer.h"
 #include "dialect/shared/gang.h"
@@ -80,6 +81,7 @@ void Reconciler::begin_work(Errand& errand, model::JobSpec&& spec) {
   put_off_.remind(key, kube::uid_of(job), state);
   work.seen = observe(view_, key, dialect, job, std::move(spec), std::move(state), seen_);
   work.plan = engine::plan(work.seen, errand.now);
+  work.shown = shown_.holds(key, kube::version_of(job), work.seen, work.plan.state);
   put_off_write(key, job, written, work, errand.now);
   work.stored = stored_for(key, work.seen.spec, work.plan);
 }
@@ -89,7 +91,7 @@ void Reconciler::put_off_write(const JobKey& key, const json::object& job, const
                                Errand::Work& work, Time now) {
   model::Plan& plan = work.plan;
   bool only_writes = plan.steps.size() == 1 && std::holds_alternative<model::WriteState>(plan.steps.front());
-  if (!only_writes || written == plan.state) return;
+  if (!only_writes || !PutOff::may_wait(written, plan.state)) return;
   const dialect::Dialect& dialect = dialects_[key.dialect];
   bool is_told = std::any_of(plan.notes.begin(), plan.notes.end(), [&](const model::Note& note) {
     return dialect.announce(work.seen.spec, note).has_value();
@@ -142,6 +144,7 @@ ApplyContext Reconciler::context_for(const Errand& errand) const {
 void Reconciler::do_work(Errand& errand, Errand::Work& work) const {
   ApplyContext context = context_for(errand);
   context.stored = std::move(work.stored);
+  context.shown = work.shown;
   Applied applied = apply(context, work.seen, work.plan, errand.now);
   Pass& pass = errand.pass;
   pass.wake = work.plan.wake;
@@ -151,6 +154,8 @@ void Reconciler::do_work(Errand& errand, Errand::Work& work) const {
   work.state_written = applied.state_written;
   if (applied.state_written) pass.transition = transition_between(work.seen.state, work.plan.state);
   work.state_current = applied.state_current;
+  work.shown_in = applied.shown_in;
+  if (applied.written != nullptr) work.written = client::keep_all_but_managers(applied.written);
 }
 
 void Reconciler::refuse(Errand& errand, Errand::Refuse& refusal) const {
@@ -226,6 +231,7 @@ std::optional<Pass> Reconciler::settle(Errand& errand) {
                  [&](const Errand::Nothing&) {
                    lowered_.forget(errand.key);
                    seen_.forget(errand.key);
+                   shown_.forget(errand.key);
                    put_off_.forget(errand.key);
                  },
                  [&](const Errand::LookFor& lost) {
@@ -243,6 +249,12 @@ std::optional<Pass> Reconciler::settle(Errand& errand) {
                  [&](Errand::Work& work) {
                    if (work.state_written) put_off_.forget(errand.key);
                    if (work.state_current) release_tombstones(errand.key, work.seen);
+                   if (work.written != nullptr) {
+                     lowered_.wrote(errand.key, errand.job, work.written, work.plan.state);
+                   }
+                   if (work.shown_in != 0) {
+                     shown_.keep(errand.key, work.shown_in, std::move(work.seen), work.plan.state);
+                   }
                    if (work.state_current) errand.pass.state = std::move(work.plan.state);
                  },
              },

@@ -24,6 +24,7 @@
 #include "control/put_off.h"
 #include "control/retry.h"
 #include "control/seen.h"
+#include "control/shown.h"
 #include "control/transition.h"
 #include "control/view.h"
 #include "dialect/shared/dialect.h"
@@ -62,8 +63,11 @@ struct Errand {
     model::Observation seen;
     model::Plan plan;
     Stored stored;
+    bool shown = false;  // the status says already what the plan would write
     bool state_current = false;  // when it is carried out
     bool state_written = false;  // likewise
+    int64_t shown_in = 0;        // likewise, as Applied has it
+    client::Object written;      // likewise
   };
 
   JobKey key;
@@ -119,6 +123,7 @@ class Reconciler {
   // State; losing it costs at most a repeated Event and a second reading of manifests and of what jobs made.
   Lowered lowered_;
   Seen seen_;
+  Shown shown_;
   std::map<JobKey, Told> told_invalid_;
   PutOff put_off_;
 };

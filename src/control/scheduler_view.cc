@@ -68,6 +68,13 @@ GroupSight read_group(const client::Object& object, const kube::Resource& resour
   return out;
 }
 
+QueueSight read_queue(const client::Object& object, const kube::Resource& resource) {
+  QueueSight out;
+  out.object = with_kind(object, resource);
+  out.seen = kube::decode_queue(*out.object);
+  return out;
+}
+
 // A namespace's name and labels: all that a selector asks for.
 DocumentSight read_namespace(const json::object& object) {
   json::object meta{{"name", kube::jview(kube::name_of(object))}};
@@ -100,7 +107,7 @@ SchedulerView::SchedulerView(bool waits_for_claims)
   for (const kube::Resource& resource : kQueueResources) {
     streams_.push_back({resource, {}, ""});
     queues_.emplace_back(
-        [resource](const client::Object& object) { return DocumentSight{with_kind(object, resource)}; });
+        [resource](const client::Object& object) { return read_queue(object, resource); });
   }
   for (const kube::Resource& resource : {kube::kPriorityClasses, kube::kNamespaces}) {
     streams_.push_back({resource, {}, ""});
@@ -135,7 +142,7 @@ void SchedulerView::wrote(const kube::Resource& resource, const client::Object& 
 bool SchedulerView::can_matter(const PodSight* pod) const {
   if (pod == nullptr) return false;
   bool queued = std::any_of(queues_.begin(), queues_.end(),
-                            [](const Sights<DocumentSight>& queues) { return !queues.all().empty(); });
+                            [](const Sights<QueueSight>& queues) { return !queues.all().empty(); });
   return !pod->seen.gated || !pod->seen.group.empty() || queued;
 }
 
@@ -219,10 +226,10 @@ sched::Documents SchedulerView::documents() {
     }
   }
   queues_given_.clear();
-  for (const Sights<DocumentSight>& queues : queues_) {
+  for (const Sights<QueueSight>& queues : queues_) {
     for (const auto& [uid, sight] : queues.all()) {
       queues_given_.push_back(sight.value.object);
-      out.queues.push_back(sight.value.object.get());
+      out.queues.push_back(&sight.value.seen);
     }
   }
   for (const auto& [uid, sight] : priority_classes_.all()) {

@@ -34,6 +34,12 @@ struct GroupSight {
   bool operator==(const GroupSight&) const = default;
 };
 
+struct QueueSight {
+  kube::Queue seen;
+  client::Object object;
+  bool operator==(const QueueSight& other) const { return object == other.object; }
+};
+
 struct DocumentSight {
   client::Object object;
   bool operator==(const DocumentSight&) const = default;
@@ -87,7 +93,7 @@ class SchedulerView {
   Sights<PodSight> pods_;
   Sights<sched::NodeSeen> nodes_;
   std::vector<Sights<GroupSight>> groups_;  // by API group, in the order of the streams
-  std::vector<Sights<DocumentSight>> queues_;
+  std::vector<Sights<QueueSight>> queues_;
   Sights<DocumentSight> priority_classes_;
   Sights<DocumentSight> namespaces_;
   ClaimsSeen claims_;

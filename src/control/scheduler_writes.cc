@@ -124,13 +124,15 @@ std::string waiting_text(const sched::Gang& gang, const sched::Waiting& waiting)
 }
 
 std::string gist(std::string_view message) {
-  std::string out;
+  std::string out(message.size(), ' ');
+  size_t size = 0;
   int depth = 0;
   for (char c : message) {
     if (c == '(') ++depth;
-    if (depth == 0 && (c < '0' || c > '9')) out += c;
+    if (depth == 0 && (c < '0' || c > '9')) out[size++] = c;
     if (c == ')') --depth;
   }
+  out.resize(size);
   return out;
 }
 

@@ -127,6 +127,7 @@ std::optional<Error> Writer::write_status(json::object status,
   Result<Object> written =
       client::update_status(c_.client, c_.dialect.resource, c_.key.ns, std::move(update.body));
   if (written.ok()) {
+    answered_ = *written;
     job_became(*written);
     return std::nullopt;
   }

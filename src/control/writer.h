@@ -57,6 +57,8 @@ class Writer {
   Result<bool> update_companion(const kube::Resource& resource, int stream, const json::object& rendered);
 
   const client::Object& job() const { return job_; }
+  // The job as the server answered the write of its status; null when there was none, or no answer.
+  const client::Object& answered() const { return answered_; }
   int writes() const { return writes_; }
   std::vector<client::Expected> take_expected() { return std::move(expected_); }
 
@@ -91,6 +93,7 @@ class Writer {
   Time now_;
   // State.
   client::Object job_;
+  client::Object answered_;
   bool fresh_ = false;
   int writes_ = 0;
   std::vector<client::Expected> expected_;

@@ -64,8 +64,7 @@ Assembly::Assembly(const Documents& documents, const Shapes& shapes, const Front
       shapes_(shapes),
       options_(options),
       class_of_(static_cast<size_t>(shapes.size()), -1) {
-  queues_.reserve(documents.queues.size());
-  for (const json::object* object : documents.queues) queues_.push_back(kube::decode_queue(*object));
+  cluster_.classes.reserve(std::min(class_of_.size(), documents.pods.size()));
   name_resources();
   read_nodes();
   read_queues();
@@ -75,29 +74,29 @@ Assembly::Assembly(const Documents& documents, const Shapes& shapes, const Front
 }
 
 void Assembly::name_resources() {
-  std::set<std::string> names;
-  auto add_names = [&](const kube::Resources& quantities) {
-    for (const auto& [name, _] : quantities) names.insert(name);
+  // A cluster has a handful, and every node offers the same ones.
+  std::vector<std::string_view> names{"cpu", "memory", "pods"};
+  const auto known = static_cast<std::ptrdiff_t>(names.size());
+  auto add_names = [&](const auto& quantities) {
+    for (const auto& [name, _] : quantities) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+    }
   };
-  for (const NodeSeen* seen : documents_.nodes) {
-    for (const auto& [name, _] : seen->offered) names.insert(name);
-  }
-  for (const kube::Queue& queue : queues_) {
-    for (const kube::Resources* part : {&queue.capability, &queue.deserved, &queue.guarantee})
+  for (const NodeSeen* seen : documents_.nodes) add_names(seen->offered);
+  for (const kube::Queue* queue : documents_.queues) {
+    for (const kube::Resources* part : {&queue->capability, &queue->deserved, &queue->guarantee})
       add_names(*part);
   }
   for (const GroupSeen* seen : documents_.groups) add_names(seen->group.min_resources);
-  for (int shape = 0; shape < shapes_.size(); ++shape) {
-    for (const auto& [name, _] : shapes_.at(shape).requests) names.insert(name);
-  }
-  cluster_.resources = {"cpu", "memory", "pods"};
-  for (const std::string& known : cluster_.resources) names.erase(known);
-  cluster_.resources.insert(cluster_.resources.end(), names.begin(), names.end());
+  for (int shape = 0; shape < shapes_.size(); ++shape) add_names(shapes_.at(shape).requests);
+  std::sort(names.begin() + known, names.end());
+  cluster_.resources.assign(names.begin(), names.end());
   for (size_t r = 0; r < cluster_.resources.size(); ++r)
     resource_of_[cluster_.resources[r]] = static_cast<int>(r);
 }
 
 void Assembly::read_nodes() {
+  cluster_.nodes.reserve(documents_.nodes.size());
   for (const NodeSeen* seen : documents_.nodes) {
     auto [_, fresh] = node_of_.emplace(seen->node.name, static_cast<int>(cluster_.nodes.size()));
     if (!fresh) continue;
@@ -137,16 +136,16 @@ void Assembly::add_queue(const kube::Queue& queue, const std::string& name) {
 // Queues of both groups live side by side; a name that both have is told apart by the group.
 void Assembly::read_queues() {
   std::set<std::string> names;
-  for (const kube::Queue& queue : queues_) {
-    if (queue.group == kube::kT9kQueues.group || !names.insert(queue.name).second) continue;
-    add_queue(queue, queue.name);
+  for (const kube::Queue* queue : documents_.queues) {
+    if (queue->group == kube::kT9kQueues.group || !names.insert(queue->name).second) continue;
+    add_queue(*queue, queue->name);
   }
-  for (const kube::Queue& queue : queues_) {
-    if (queue.group != kube::kT9kQueues.group || t9k_queues_.contains(queue.name)) continue;
-    std::string name = names.contains(queue.name) ? queue.group + "/" + queue.name : queue.name;
-    t9k_queues_[queue.name] = name;
+  for (const kube::Queue* queue : documents_.queues) {
+    if (queue->group != kube::kT9kQueues.group || t9k_queues_.contains(queue->name)) continue;
+    std::string name = names.contains(queue->name) ? queue->group + "/" + queue->name : queue->name;
+    t9k_queues_[queue->name] = name;
     names.insert(name);
-    add_queue(queue, name);
+    add_queue(*queue, name);
   }
   if (!names.contains(options_.default_queue)) add_queue({}, options_.default_queue);
 }

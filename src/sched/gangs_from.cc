@@ -77,11 +77,13 @@ int role_index(Gang& gang, const std::string& name) {
 
 void add_members(Gang& gang, std::vector<const PodSeen*> pods, const Documents& documents,
                  Assembly& assembly) {
-  std::sort(pods.begin(), pods.end(), [](const PodSeen* a, const PodSeen* b) {
-    return std::tuple(std::string_view(a->role), trailing_number(a->name), std::string_view(a->name),
-                      a->uid) <
-           std::tuple(std::string_view(b->role), trailing_number(b->name), std::string_view(b->name), b->uid);
-  });
+  auto order = [](const PodSeen& pod) {
+    return std::tuple(std::string_view(pod.role), trailing_number(pod.name), std::string_view(pod.name),
+                      std::string_view(pod.uid));
+  };
+  std::sort(pods.begin(), pods.end(),
+            [&](const PodSeen* a, const PodSeen* b) { return order(*a) < order(*b); });
+  gang.members.reserve(pods.size());
   for (const PodSeen* pod : pods) {
     std::optional<Member> member = member_of(*pod, documents, assembly);
     if (!member) continue;
@@ -341,7 +343,8 @@ Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontO
   std::vector<bool> others(documents.groups.size());  // has pods of another scheduler
   std::map<std::pair<std::string, std::string>, std::vector<const PodSeen*>> missing;
   Snapshot out;
-  auto put = [&](Gang gang, int group, const std::vector<const PodSeen*>& pods) {
+  out.gangs.reserve(documents.groups.size());
+  auto put = [&](Gang&& gang, int group, const std::vector<const PodSeen*>& pods) {
     out.gangs.push_back(std::move(gang));
     out.group_of.push_back(group);
     out.tallies.push_back(tally_of(pods, documents));

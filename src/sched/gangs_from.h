@@ -89,7 +89,7 @@ struct Documents {
   std::vector<const PodSeen*> pods;
   std::vector<const NodeSeen*> nodes;
   std::vector<const GroupSeen*> groups;
-  std::vector<const json::object*> queues;
+  std::vector<const kube::Queue*> queues;
   std::vector<const json::object*> priority_classes;
   std::vector<const json::object*> namespaces;  // for queues that select them by label
   // Of claims and volumes; null: nobody knows of any, and claims need neither be there nor be bound.

@@ -35,7 +35,9 @@ struct Yard {
     for (const json::object& group : groups) groups_seen.push_back(see_group(group));
     for (const NodeSeen& node : nodes_seen) documents.nodes.push_back(&node);
     for (const GroupSeen& group : groups_seen) documents.groups.push_back(&group);
-    refer(queues, documents.queues);
+    queues_seen.clear();
+    for (const json::object& queue : queues) queues_seen.push_back(kube::decode_queue(queue));
+    for (const kube::Queue& queue : queues_seen) documents.queues.push_back(&queue);
     refer(classes, documents.priority_classes);
     refer(namespaces, documents.namespaces);
     return assemble(documents, shapes, options);
@@ -43,6 +45,7 @@ struct Yard {
   std::vector<PodSeen> seen;
   std::vector<NodeSeen> nodes_seen;
   std::vector<GroupSeen> groups_seen;
+  std::vector<kube::Queue> queues_seen;
 };
 
 json::object pod(std::string_view name, std::string_view meta, std::string_view spec,

@@ -116,10 +116,10 @@ void Cluster::tell(Author author, const kube::Resource& resource) {
   CHECK(known != nullptr);
   CHECK(events.ok());
   told_ = store_.revision();
-  for (const store::WatchEvent& event : events.value()) {
-    const Change change{author,         now(),
-                        event.revision, known,
-                        event.before,   event.kind == store::ChangeKind::kDeleted ? nullptr : event.object};
+  for (store::WatchEvent& event : events.value()) {
+    const bool gone = event.kind == store::ChangeKind::kDeleted;
+    Change change{author, now(), event.revision, known, std::move(event.before), nullptr};
+    if (!gone) change.after = std::move(event.object);
     for (const Listener& listener : listeners_) listener(change);
   }
 }

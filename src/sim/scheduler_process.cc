@@ -131,6 +131,7 @@ void SchedulerProcess::carry() {
     }
   }
   std::vector<int> open;
+  open.reserve(seen_.size());
   for (const auto& [stream, version] : seen_) open.push_back(stream);
   for (int stream : open) {
     // Streams are not in step with one another, and one may fall far behind.

@@ -176,7 +176,10 @@ Result<std::span<const WatchEvent>> Store::log_since(const kube::Resource& resou
   if (revision < compacted_) return too_old_version(revision, compacted_);
   if (revision > revision_) return too_large_version(revision, revision_);
   const Table* table = find_table(resource);
-  if (table == nullptr) return std::span<const WatchEvent>();
+  // Most who ask have seen everything.
+  if (table == nullptr || table->log.empty() || table->log.back().revision <= revision) {
+    return std::span<const WatchEvent>();
+  }
   auto first = std::partition_point(table->log.begin(), table->log.end(),
                                     [&](const WatchEvent& event) { return event.revision <= revision; });
   return std::span<const WatchEvent>(first, table->log.end());

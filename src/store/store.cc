@@ -343,7 +343,8 @@ Result<Object> Store::finish_write(Table& table, const Object& before, json::obj
                                            "no new finalizers can be added if the object is being deleted")});
   }
   const bool differs = may_differ && differs_beyond_status(*before, after);
-  if (!differs && same_member(*before, after, "metadata") && same_member(*before, after, "status")) {
+  // The status first: in most writes that change nothing else it is what differs.
+  if (!differs && same_member(*before, after, "status") && same_member(*before, after, "metadata")) {
     return before;
   }
   if (differs) {

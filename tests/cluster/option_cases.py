@@ -1,6 +1,6 @@
 """What flags of the operator change: Volcano's Jobs without Volcano, one service for a job.
 
-These run alone, as trouble_cases do.
+These run apart or alone, as trouble_cases do.
 """
 
 import contextlib
@@ -160,7 +160,7 @@ def another_scheduler(world):
         check("SettedPodTemplateSchedulerName" not in world.reasons("plain"), "nothing is told of the other")
 
 
-@case("S47: a job is not planned again before what was written for it is seen", alone=True)
+@case("S47: a job is not planned again before what was written for it is seen", apart=True)
 def expectations(world):
     with operators(world, proxied=True) as (_, proxy):
         shown = threading.Event()
@@ -186,7 +186,7 @@ def expectations(world):
         same(len(made()), 2, "pods that were asked for")
 
 
-@case("S48: kinds that are not enabled are left alone; those of Kubeflow that are not ours are named in the log", alone=True)
+@case("S48: kinds that are not enabled are left alone; those of Kubeflow that are not ours are named in the log", apart=True)
 def enabled_kinds(world):
     with operators(world, flags=["--enable-scheme=tfjob", "--enable-scheme=pytorchjob"]) as ((one,), _):
         check("--enable-scheme=pytorchjob: not run by Trainyard" in one.process.log(), one.process.log()[-800:])
@@ -197,7 +197,7 @@ def enabled_kinds(world):
         same(world.job("other", "t9k").get("status"), None, "its status")
 
 
-@case("options: one service for all replicas of a job, by which each is found", alone=True)
+@case("options: one service for all replicas of a job, by which each is found", apart=True)
 def one_service(world):
     with operators(world, flags=["--one-service-per-job"]):
         world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "All"}))

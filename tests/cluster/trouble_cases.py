@@ -1,7 +1,7 @@
 """What goes wrong in clusters: operators that die, servers that restart, streams that break, rights that lack.
 
-These run alone, each with operators of its own that look after its namespace only; the operator of
-the other cases is stopped meanwhile.
+Each has operators of its own that look after its namespace only; the operator of the other cases is stopped
+meanwhile. Those that change what all share, or measure, run alone.
 """
 
 import contextlib
@@ -55,7 +55,7 @@ def starts(world, name):
     return {key[1]: count for key, count in world.kubelet.starts.items() if key[0] == world.ns and key[1].startswith(name)}
 
 
-@case("trouble: the operator is killed after each single write, and the job still has one life", alone=True)
+@case("trouble: the operator is killed after each single write, and the job still has one life", apart=True)
 def killed_after_each_write(world):
     with operators(world, proxied=True, leader=False, wait=False) as ((one,), proxy):
         state = {"wrote": False, "kills": 0}
@@ -96,7 +96,7 @@ def killed_after_each_write(world):
         same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1}, "every replica started once")
 
 
-@case("trouble: where no operator runs a job has no pods and no status; it gets them when one comes", alone=True)
+@case("trouble: where no operator runs a job has no pods and no status; it gets them when one comes", apart=True)
 def no_operator(world):
     world.submit(tfjob("j", {"Chief": role(), "Worker": role()}))
     time.sleep(3)  # longer than an operator takes
@@ -107,7 +107,7 @@ def no_operator(world):
         world.wait_true("j", "Running")
 
 
-@case("trouble: two operators, one leads; when it dies the other carries on", alone=True)
+@case("trouble: two operators, one leads; when it dies the other carries on", apart=True)
 def leader_change(world):
     with operators(world, 2, wait=False) as (both, _):
         holder = until(lambda: (world.api.find("lease", NAMESPACE, world.ns) or {}).get("spec", {}).get("holderIdentity"), "a leader")
@@ -129,7 +129,7 @@ def leads(operator):
     return ""
 
 
-@case("trouble: a leader that slept through its lease writes nothing when it wakes", alone=True)
+@case("trouble: a leader that slept through its lease writes nothing when it wakes", apart=True)
 def slept_leader(world):
     with operators(world, proxied=True, wait=False) as ((one,), one_proxy), operators(world, proxied=True, wait=False, first=1) as ((two,), two_proxy):
         both = {one: one_proxy, two: two_proxy}
@@ -185,7 +185,7 @@ def apiserver_restart(world):
         same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1, "j-worker-1": 1})
 
 
-@case("trouble: watches are dropped again and again", alone=True)
+@case("trouble: watches are dropped again and again", apart=True)
 def watches_dropped(world):
     with operators(world, proxied=True) as (_, proxy):
         world.submit(tfjob("j", {"Chief": role(), "Worker": role(2)}, {"cleanPodPolicy": "All"}))
@@ -223,7 +223,7 @@ def compaction(world):
         until(lambda: not world.pods(), "pods go")
 
 
-@case("trouble: the server says 429 to every third request", alone=True)
+@case("trouble: the server says 429 to every third request", apart=True)
 def throttled(world):
     with operators(world, proxied=True) as (_, proxy):
         counter = [0]
@@ -238,14 +238,14 @@ def throttled(world):
         same(starts(world, "j"), {"j-chief-0": 1, "j-worker-0": 1, "j-worker-1": 1, "j-worker-2": 1})
 
 
-@case("trouble: a slow API server", alone=True)
+@case("trouble: a slow API server", apart=True)
 def slow_server(world):
     with operators(world, proxied=True) as (_, proxy):
         proxy.before = slow(0.5)
         checked_life(world, "j")
 
 
-@case("trouble: answers are lost: the write was done and the operator never hears of it", alone=True)
+@case("trouble: answers are lost: the write was done and the operator never hears of it", apart=True)
 def lost_answers(world):
     with operators(world, proxied=True) as (_, proxy):
         counter = [0]

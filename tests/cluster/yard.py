@@ -56,11 +56,12 @@ def until(question, what, seconds=PATIENCE, pause=0.1):
 CASES = []
 
 
-def case(name, alone=False):
-    """A case gets a World with a namespace of its own. Those that are alone disturb the others."""
+def case(name, alone=False, apart=False):
+    """A case gets a World with a namespace of its own. Those that are alone disturb the others. Those that are apart have
+    operators of their own, for their namespace only: they run beside one another, while that of the others rests."""
 
     def add(function):
-        CASES.append((name, function, alone))
+        CASES.append((name, function, "alone" if alone else "apart" if apart else "among others"))
         return function
 
     return add
@@ -277,8 +278,11 @@ class OperatorProcess(ServiceProcess):
         super().__init__(cluster, folder, "operator", name, token_of(cluster, account), flags, port)
 
 
+APART_AT_ONCE = 4  # each has one or two operators, most of them behind a proxy
+
+
 class Runner:
-    """Carries out the cases: the sociable ones several at a time, the others one by one. `make_world` gives each a
+    """Carries out the cases: the sociable ones several at a time, then those that are apart, the others one by one. `make_world` gives each a
     world for its number; a world is closed when its case is over."""
 
     def __init__(self, make_world, only=""):
@@ -312,28 +316,28 @@ class Runner:
             if problem:
                 print("     " + problem.replace("\n", "\n     "), flush=True)
 
-    def run(self, at_once=6, before_alone=None):
-        numbered = [(number, name, function, alone) for number, (name, function, alone) in enumerate(self.cases)]
-        sociable = [each for each in numbered if not each[3]]
-
+    def run_several(self, chosen, together):
         def work():
             while True:
                 with self.lock:
-                    if not sociable:
+                    if not chosen:
                         return
-                    number, name, function, _ = sociable.pop(0)
-                self.run_one(number, name, function)
+                    one = chosen.pop(0)
+                self.run_one(*one)
 
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(at_once)]
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(together)]
         for each in threads:
             each.start()
         for each in threads:
             each.join()
-        for number, name, function, alone in numbered:
-            if alone:
-                if before_alone:
-                    before_alone()
-                self.run_one(number, name, function)
+
+    def run(self, at_once=6, before_alone=None):
+        numbered = [(number, *each) for number, each in enumerate(self.cases)]
+        for company, together in (("among others", at_once), ("apart", APART_AT_ONCE), ("alone", 1)):
+            chosen = [each[:3] for each in numbered if each[3] == company]
+            if chosen and company != "among others" and before_alone:
+                before_alone()
+            self.run_several(chosen, together)
         failed = [name for name, problem in self.results if problem]
         print(f"{len(self.results) - len(failed)} passed, {len(failed)} failed in {time.monotonic() - self.started:.0f} s")
         for name in failed:
@@ -367,8 +371,8 @@ class Session:
         """`body(cluster, stops)` starts what it needs, adds to `stops` what is to be stopped, last first, and says
         whether all is well. The exit status of the suite."""
         if self.options.list:
-            for name, _, alone in CASES:
-                print(("alone  " if alone else "       ") + name)
+            for name, _, company in CASES:
+                print(f"{'' if company == 'among others' else company:7}{name}")
             return 0
         folder = pathlib.Path(tempfile.mkdtemp(prefix=self.prefix))
         stops = []

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kube/access.h"
 #include "kube/member.h"
 
@@ -124,9 +126,9 @@ std::optional<std::string> Reader::one_of(std::string_view key,
                                           std::initializer_list<std::string_view> allowed) const {
   std::optional<std::string> found = text(key);
   if (!found) return std::nullopt;
+  if (std::find(allowed.begin(), allowed.end(), *found) != allowed.end()) return found;
   std::string list;
   for (std::string_view word : allowed) {
-    if (*found == word) return found;
     list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", word);
   }
   report(key, ProblemKind::kUnsupported, fmt::format("supported values: {}", list));

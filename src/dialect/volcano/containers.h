@@ -9,7 +9,7 @@ namespace trainyard::dialect::vc {
 enum class Containers { kMain, kAll };  // kAll: init containers too
 
 void add_volume(json::object& pod, json::object volume);
-void add_mount(json::object& pod, const json::object& mount, Containers where);
-void add_env(json::object& pod, const json::object& entry, Containers where);
+void add_mount(json::object& pod, json::object mount, Containers where);
+void add_env(json::object& pod, json::object entry, Containers where);
 
 }  // namespace trainyard::dialect::vc
