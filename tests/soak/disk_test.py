@@ -96,6 +96,13 @@ class FullDisk(Plane):
             except OSError:
                 pass
 
+    def take_room_of_log(self):
+        """What the log was given in advance goes back to the disk: the next write has to ask for room. REQUIRES: nobody writes."""
+        log = next(self.data.rglob("*-wal"))
+        size, used = log.stat().st_size, len(log.read_bytes().rstrip(b"\0"))
+        self.assertLess(used, size)
+        subprocess.run(["fallocate", "--punch-hole", "--offset", str(used), "--length", str(size - used), log], check=True)
+
     def fill_until_refused(self):
         """The names that were acknowledged before the disk was full."""
         self.fill()
@@ -148,7 +155,10 @@ class FullDisk(Plane):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.until("the replica", lambda: "TFJob sleeper: running" in self.log.read_text())
+        process.send_signal(signal.SIGSTOP)
+        self.take_room_of_log()
         self.fill()
+        process.send_signal(signal.SIGCONT)
         process.send_signal(signal.SIGINT)
         self.until("a refusal", lambda: "the disk is full" in self.log.read_text())
         (self.data / "filler").unlink()
