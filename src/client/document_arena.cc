@@ -44,9 +44,7 @@ class DocumentArena::Memory final : public json::memory_resource {
 
 // A document and its memory. What lies there needs no end of its own.
 struct DocumentArena::Held {
-  Held(Block* memory, json::object&& made) : blocks(memory) {
-    new (&document) json::object(std::move(made));
-  }
+  Held(Block* memory, json::object&& made) : blocks(memory) { new (&document) json::object(std::move(made)); }
   ~Held() { Block::free_all(blocks); }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;

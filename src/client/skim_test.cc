@@ -36,7 +36,8 @@ TEST(Skim, ManagersAreTakenOutOfAnObjectsMetadata) {
     EXPECT_EQ(without_managers(row.text, {}, room), row.without) << row.text;
     std::string event = fmt::format(R"({{"type":"ADDED","object":{}}})", row.text);
     std::string_view path[] = {"object"};
-    EXPECT_EQ(without_managers(event, path, room), fmt::format(R"({{"type":"ADDED","object":{}}})", row.without));
+    EXPECT_EQ(without_managers(event, path, room),
+              fmt::format(R"({{"type":"ADDED","object":{}}})", row.without));
     EXPECT_EQ(without_managers(event, {}, room), event);
   }
 }
@@ -77,7 +78,9 @@ TEST(Skim, AListIsGivenItemByItem) {
            Row{R"({"kind":"PodList","metadata":{"items":[1]},"items":[{"a":"]}"},{"b":[{}]}]})",
                {R"({"a":"]}"})", R"({"b":[{}]})"},
                R"({"kind":"PodList","metadata":{"items":[1]},"items":[]})"},
-           Row{R"({"items":[{}],"metadata":{"continue":"c"}})", {"{}"}, R"({"items":[],"metadata":{"continue":"c"}})"},
+           Row{R"({"items":[{}],"metadata":{"continue":"c"}})",
+               {"{}"},
+               R"({"items":[],"metadata":{"continue":"c"}})"},
            Row{R"({"items":[]})", {}, R"({"items":[]})"},
            Row{R"({"items":null})", {}, std::nullopt},
            Row{R"({"metadata":{}})", {}, std::nullopt},
@@ -92,7 +95,8 @@ TEST(Skim, AListIsGivenItemByItem) {
            Row{"", {}, std::nullopt},
        }) {
     std::vector<std::string> items;
-    std::optional<std::string> rest = skim_list(row.text, [&](std::string_view item) { items.emplace_back(item); });
+    std::optional<std::string> rest =
+        skim_list(row.text, [&](std::string_view item) { items.emplace_back(item); });
     EXPECT_EQ(items, row.items) << row.text;
     EXPECT_EQ(rest, row.rest) << row.text;
   }

@@ -63,7 +63,7 @@ struct Stream {
   Form form = Form::kDocument;                     // how a cache of it holds objects
   // Of a page all documents are in memory at once, as the server tells them.
   int64_t page_max = kListPageMax;
-  kube::FieldSelector fields{};          // besides the labels
+  kube::FieldSelector fields{};         // besides the labels
   Remains remains = Remains::kDropped;  // in a cache of it
 };
 

@@ -81,13 +81,8 @@ void EventQueue::tell(const json::object& about, std::string_view component, con
   auto [found, added] = waiting_.try_emplace(kind);
   Waiting& waiting = found->second;
   if (added) {
-    waiting = {reference_of(about),
-               std::string(component),
-               text.warning,
-               text.reason,
-               {},
-               steady_clock::now(),
-               now};
+    waiting = {
+        reference_of(about), std::string(component), text.warning, text.reason, {}, steady_clock::now(), now};
     line_.push_back(kind);
     changed_.notify_one();
   }

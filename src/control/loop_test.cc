@@ -131,7 +131,8 @@ class LoopTest : public ::testing::Test {
   void read_all(Steps& paged) {
     PagedClient client(diary_);
     Workers workers(2);
-    Loop loop(paged, client, watches_, [] { return Time{1}; }, &workers);
+    Loop loop(
+        paged, client, watches_, [] { return Time{1}; }, &workers);
     loop.start();
     EXPECT_TRUE(diary_.wait_for("all"));
     loop.stop();

@@ -63,7 +63,7 @@ struct Errand {
     model::Observation seen;
     model::Plan plan;
     Stored stored;
-    bool shown = false;  // the status says already what the plan would write
+    bool shown = false;          // the status says already what the plan would write
     bool state_current = false;  // when it is carried out
     bool state_written = false;  // likewise
     int64_t shown_in = 0;        // likewise, as Applied has it

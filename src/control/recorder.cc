@@ -82,8 +82,8 @@ Recorder::Telling Recorder::prepare(const Reference& about, std::string_view com
   return {words, event_name(about.name, words, turn, now), false, turn};
 }
 
-kube::Request Recorder::request_of(const Telling& telling, const Reference& about,
-                                   std::string_view component, const dialect::EventText& text, Time now) {
+kube::Request Recorder::request_of(const Telling& telling, const Reference& about, std::string_view component,
+                                   const dialect::EventText& text, Time now) {
   if (telling.again) {
     json::object body{{"count", telling.count}, {"lastTimestamp", format_rfc3339(now)}};
     return kube::unheeded(kube::kEvents, about.ns,

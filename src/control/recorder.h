@@ -54,8 +54,8 @@ class Recorder {
   Telling prepare(const Reference& about, std::string_view component, const dialect::EventText& text,
                   Time now);
   // What is sent for it. REQUIRES: what it was prepared with.
-  static kube::Request request_of(const Telling& telling, const Reference& about,
-                                  std::string_view component, const dialect::EventText& text, Time now);
+  static kube::Request request_of(const Telling& telling, const Reference& about, std::string_view component,
+                                  const dialect::EventText& text, Time now);
   // What became of it. False: what was to be told again has expired at the server and is
   // forgotten here; prepared once more, it is told as if for the first time.
   bool answer(const Telling& telling, const Result<client::Reply>& reply);

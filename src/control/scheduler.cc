@@ -11,8 +11,8 @@ namespace {
 
 constexpr Duration kRetrySoon{200};
 constexpr Duration kRetryLater{1'000};
-// A pass costs time that grows with the cluster: nineteen times as long, or a second, belongs to others. While
-// jobs come one by one, each pass then decides about all that came meanwhile.
+// A pass costs time that grows with the cluster: nineteen times as long, or a second, belongs to others.
+// While jobs come one by one, each pass then decides about all that came meanwhile.
 constexpr int kPausePerPass = 19;
 constexpr Duration kPauseMax{1'000};
 constexpr size_t kEventsWaitingMax = 20'000;

@@ -106,8 +106,7 @@ SchedulerView::SchedulerView(bool waits_for_claims)
   }
   for (const kube::Resource& resource : kQueueResources) {
     streams_.push_back({resource, {}, ""});
-    queues_.emplace_back(
-        [resource](const client::Object& object) { return read_queue(object, resource); });
+    queues_.emplace_back([resource](const client::Object& object) { return read_queue(object, resource); });
   }
   for (const kube::Resource& resource : {kube::kPriorityClasses, kube::kNamespaces}) {
     streams_.push_back({resource, {}, ""});

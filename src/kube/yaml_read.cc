@@ -470,9 +470,7 @@ class JsonMaker {
   bool on_string_part(json::string_view part, size_t, json::error_code&) {
     return stack_.push_chars(part), true;
   }
-  bool on_string(json::string_view rest, size_t, json::error_code&) {
-    return stack_.push_string(rest), true;
-  }
+  bool on_string(json::string_view rest, size_t, json::error_code&) { return stack_.push_string(rest), true; }
   bool on_number_part(json::string_view, json::error_code&) { return true; }
   bool on_int64(int64_t number, json::string_view, json::error_code&) {
     return stack_.push_int64(number), true;

@@ -46,7 +46,7 @@ class Assembly {
   std::map<std::string, int> node_of_;
   std::vector<int> class_of_;  // by shape; -1 not needed yet
   std::map<std::string, int> claim_of_;
-  std::map<int, int> source_of_;  // by place in VolumesFound
+  std::map<int, int> source_of_;                   // by place in VolumesFound
   std::map<std::string, std::string> t9k_queues_;  // name -> name in the cluster
   std::vector<PriorityClass> priority_classes_;
 };

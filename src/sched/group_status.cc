@@ -365,10 +365,11 @@ std::optional<uint64_t> status_print(const Snapshot& snapshot, int g, const Verd
     print = (print ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15u;
     print ^= print >> 29;
   };
-  for (int64_t value : {int64_t{verdict.admitted}, int64_t{verdict.bound}, int64_t{gang.whole_once},
-                        int64_t{gang.min_member}, int64_t{tally.pods}, int64_t{tally.pending},
-                        int64_t{tally.running}, int64_t{tally.succeeded}, int64_t{tally.failed},
-                        int64_t{tally.unknown}, int64_t{tally.on_nodes}, static_cast<int64_t>(gang.roles.size())}) {
+  for (int64_t value :
+       {int64_t{verdict.admitted}, int64_t{verdict.bound}, int64_t{gang.whole_once}, int64_t{gang.min_member},
+        int64_t{tally.pods}, int64_t{tally.pending}, int64_t{tally.running}, int64_t{tally.succeeded},
+        int64_t{tally.failed}, int64_t{tally.unknown}, int64_t{tally.on_nodes},
+        static_cast<int64_t>(gang.roles.size())}) {
     put(value);
   }
   for (const Role& role : gang.roles) put(role.min);
@@ -377,7 +378,8 @@ std::optional<uint64_t> status_print(const Snapshot& snapshot, int g, const Verd
     bool holds = member.node >= 0;
     put(holds);
     if (!holds) continue;
-    for (int64_t amount : snapshot.cluster.classes[static_cast<size_t>(member.pod_class)].requests) put(amount);
+    for (int64_t amount : snapshot.cluster.classes[static_cast<size_t>(member.pod_class)].requests)
+      put(amount);
   }
   return print;
 }

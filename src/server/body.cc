@@ -29,7 +29,8 @@ OrStatus<json::value> yaml_value(std::string_view text) {
 // In memory of its own: most of what is sent is kept, and one piece is faster asked for than fifty.
 OrStatus<json::value> json_value(std::string_view text) {
   hub::Arena* arena = nullptr;
-  json::storage_ptr storage = json::make_shared_resource<hub::Arena>(kBytesPerByteOfText * text.size(), arena);
+  json::storage_ptr storage =
+      json::make_shared_resource<hub::Arena>(kBytesPerByteOfText * text.size(), arena);
   Result<json::value> value = kube::parse_json_into(storage, text);
   arena->seal();
   if (!value.ok()) return unreadable(value.error());

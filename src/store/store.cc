@@ -357,8 +357,8 @@ Result<Object> Store::finish_write(Table& table, const Object& before, json::obj
 Object Store::put(Table& table, const Object& before, json::object after) {
   set_version(after, ++revision_);
   Object object = std::make_shared<const json::object>(std::move(after));
-  auto at = table.objects.find(
-      object_key(table.resource, kube::namespace_of(*object), kube::name_of(*object)));
+  auto at =
+      table.objects.find(object_key(table.resource, kube::namespace_of(*object), kube::name_of(*object)));
   CHECK(at != table.objects.end());
   at->second = object;
   table.log.push_back({ChangeKind::kModified, revision_, object, before});

@@ -281,7 +281,7 @@ class Store {
   // State.
   std::map<TypeKey, Table, PairLess> tables_;
   std::unordered_map<std::string, Place, TextHash, std::equal_to<>> by_uid_;  // never walked
-  std::map<std::string, std::set<Place>, std::less<>> dependents_;  // owner's uid -> who names it
+  std::map<std::string, std::set<Place>, std::less<>> dependents_;            // owner's uid -> who names it
   std::set<std::string> waiting_owners_;  // uids being deleted in foreground or orphaning
   std::set<Place> suspects_;              // dependents whose owners may have gone or begun to wait
   std::set<std::string> emptying_;        // namespaces being deleted in which something changed

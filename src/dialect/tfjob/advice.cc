@@ -70,9 +70,10 @@ void say_no_timeout(const TfJob& job, const std::optional<model::Gang>& gang,
   if (!job.scheduling.timeout_seconds || !gang || !gang->owned || gang->timeout_seconds) return;
   advice.push_back(
       {"ScheduleTimeoutIgnored",
-       fmt::format("scheduleTimeoutSeconds {} has no effect: only PodGroups of scheduler-plugins have it. Pods of "
-                   "this gang hold no nodes while they wait for one another, and wait until there is room",
-                   *job.scheduling.timeout_seconds)});
+       fmt::format(
+           "scheduleTimeoutSeconds {} has no effect: only PodGroups of scheduler-plugins have it. Pods of "
+           "this gang hold no nodes while they wait for one another, and wait until there is room",
+           *job.scheduling.timeout_seconds)});
 }
 
 }  // namespace

@@ -200,12 +200,12 @@ TEST(Lower, ATimeoutThatAGroupCannotHaveIsSpokenOf) {
   constexpr std::string_view kSpec =
       "{runPolicy: {schedulingPolicy: {scheduleTimeoutSeconds: 30}}, tfReplicaSpecs: {Worker: {}}}";
   for (const char* without : {"volcano", "kube-batch", "trainyard"}) {
-    EXPECT_THAT(
-        lowered(kSpec, {.gang_scheduler = without}).advice,
-        ElementsAre(model::Advice{
-            "ScheduleTimeoutIgnored",
-            "scheduleTimeoutSeconds 30 has no effect: only PodGroups of scheduler-plugins have it. Pods of this "
-            "gang hold no nodes while they wait for one another, and wait until there is room"}))
+    EXPECT_THAT(lowered(kSpec, {.gang_scheduler = without}).advice,
+                ElementsAre(model::Advice{
+                    "ScheduleTimeoutIgnored",
+                    "scheduleTimeoutSeconds 30 has no effect: only PodGroups of scheduler-plugins have it. "
+                    "Pods of this "
+                    "gang hold no nodes while they wait for one another, and wait until there is room"}))
         << without;
   }
   EXPECT_THAT(lowered(kSpec, {.gang_scheduler = "scheduler-plugins"}).advice, IsEmpty());
