@@ -129,7 +129,7 @@ def volcano_in_one_namespace(world):
             one.stop()
 
 
-@case("volcano: when Volcano's controller comes later, Jobs are left to it from then on", alone=True)
+@case("volcano: when Volcano's controller comes later, Jobs are left to it from then on", apart=True)
 def volcano_comes_later(world):
     with volcano_kinds(world), operators(world, flags=["--own-volcano-jobs"]) as ((one,), _):
         uid = world.submit(volcano_job("first"), "vcjob")["metadata"]["uid"]
