@@ -186,6 +186,7 @@ void Run::make_operator() {
   event_options.busy = [this] { return workers_->busy(); };
   events_ = std::make_unique<control::EventQueue>(*clients_.work, wall_clock, event_options);
   control::OperatorPorts ports{*clients_.work, keys_for_secrets, wall_clock};
+  ports.uptime = uptime;
   ports.workers = workers_.get();
   ports.lease_client = clients_.lease.get();
   ports.events = events_.get();
@@ -213,7 +214,7 @@ void Run::keep_boards(std::vector<std::string> namespaces) {
                {{"tensorboard", fmt::format("{}/{}", board.ns, board.name)}, {"error", error.message}});
     };
     control::BoardOptions options{
-        {}, std::move(ns), [this](Time now) { return operator_->leads(now); }, std::move(trouble)};
+        {}, std::move(ns), [this] { return operator_->leads(); }, std::move(trouble)};
     boards_.push_back(std::make_unique<control::BoardKeeper>(*clients_.work, std::move(options)));
     board_loops_.push_back(
         std::make_unique<control::Loop>(*boards_.back(), *clients_.work, *clients_.work, wall_clock));

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <chrono>
 #include <fstream>
 #include <random>
 
+#include "base/check.h"
 #include "cli/dialects.h"
 #include "cli/job_admission.h"
 #include "cli/keys.h"
@@ -249,6 +251,13 @@ Result<std::unique_ptr<Plane>> Plane::start(PlaneOptions options) {
 Time wall_clock() {
   auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   return {std::chrono::duration_cast<std::chrono::milliseconds>(since_1970).count()};
+}
+
+Duration uptime() {
+  timespec since_boot{};
+  CHECK(clock_gettime(CLOCK_BOOTTIME, &since_boot) == 0);
+  return std::chrono::duration_cast<Duration>(std::chrono::seconds{since_boot.tv_sec} +
+                                              std::chrono::nanoseconds{since_boot.tv_nsec});
 }
 
 }  // namespace trainyard::cli

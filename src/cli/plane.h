@@ -71,5 +71,7 @@ class Plane {
 
 // The time it is.
 Time wall_clock();
+// How long this machine has been up, asleep or not: nobody can set it.
+Duration uptime();
 
 }  // namespace trainyard::cli

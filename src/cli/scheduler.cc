@@ -96,6 +96,7 @@ void SchedulerRun::make_scheduler() {
   words.together = 8;  // they come after the bindings that they tell of
   events_ = std::make_unique<control::EventQueue>(*clients_.work, wall_clock, words);
   control::SchedulerPorts ports{*clients_.work, wall_clock};
+  ports.uptime = uptime;
   ports.workers = workers_.get();
   ports.events = events_.get();
   ports.lease_client = clients_.lease.get();

@@ -24,15 +24,16 @@ Lease::Lease(std::string ns, std::string name, std::string identity)
   CHECK(!identity_.empty());
 }
 
-bool Lease::leads(Time now) const { return renewed_at_ && leads_since(*renewed_at_, now); }
+bool Lease::leads(Duration uptime) const { return renewed_at_ && leads_since(*renewed_at_, uptime); }
 
-// Free, or not renewed for as long as its holder promised, by our own clock.
-bool Lease::may_be_taken(Time now) const {
+// Free, or not renewed for as long as its holder promised. Who has it and was not seen renewing it is safe:
+// the version of what was seen is old, and the claim is refused.
+bool Lease::may_be_taken(Duration uptime) const {
   if (seen_ == nullptr) return false;
   if (kube::text_at(*seen_, {"spec", "holderIdentity"}).empty()) return true;
   Duration promised =
       seconds(kube::int_at(*seen_, {"spec", "leaseDurationSeconds"}).value_or(kLeaseDuration.count() / 1000));
-  return now >= seen_at_ + promised && unchanged_reads_ * kRenewEvery >= promised;
+  return uptime >= seen_at_ + promised;
 }
 
 json::object Lease::claimed(Time now) const {
@@ -49,19 +50,19 @@ json::object Lease::claimed(Time now) const {
   }
   spec["holderIdentity"] = identity_;
   spec["leaseDurationSeconds"] = kLeaseDuration.count() / 1000;
-  spec["renewTime"] = micro_time(now);
+  // A write that changes nothing gives it no new version, and nobody would see that it was renewed.
+  const bool reads_alike = kube::text_at(spec, {"renewTime"}) == micro_time(now);
+  spec["renewTime"] = micro_time(reads_alike ? now + Duration{1} : now);
   return lease;
 }
 
-std::optional<kube::Request> Lease::ask(Time now) {
-  // A clock that went back must not keep us silent.
-  bool clock_went_back = now + kLeaseDuration < next_;
-  if (asked_ != Asked::kNothing || (now < next_ && !clock_went_back)) return std::nullopt;
+std::optional<kube::Request> Lease::ask(Duration uptime, Time now) {
+  if (asked_ != Asked::kNothing || uptime < next_) return std::nullopt;
   if (absent_) {
     asked_ = Asked::kWrite;
     return kube::Request{kube::kLeases, ns_, kube::Create{claimed(now)}};
   }
-  if (certain_ && (is_ours() || may_be_taken(now))) {
+  if (certain_ && (is_ours() || may_be_taken(uptime))) {
     asked_ = Asked::kWrite;
     return kube::Request{kube::kLeases, ns_, kube::Update{claimed(now)}};
   }
@@ -69,12 +70,12 @@ std::optional<kube::Request> Lease::ask(Time now) {
   return kube::Request{kube::kLeases, ns_, kube::Get{name_}};
 }
 
-void Lease::answer(const Result<client::Reply>& reply, Time sent, Time now) {
+void Lease::answer(const Result<client::Reply>& reply, Duration sent, Duration uptime) {
   CHECK(asked_ != Asked::kNothing);
   bool wrote = asked_ == Asked::kWrite;
   asked_ = Asked::kNothing;
   absent_ = false;
-  next_ = now + kRenewEvery;
+  next_ = uptime + kRenewEvery;
   if (!reply.ok() || reply->object == nullptr) {
     // After a failed write nobody knows whose it is: read before writing again.
     certain_ = false;
@@ -82,31 +83,30 @@ void Lease::answer(const Result<client::Reply>& reply, Time sent, Time now) {
     bool lost_race =
         wrote && !reply.ok() &&
         (reply.error().kind == ErrorKind::kConflict || reply.error().kind == ErrorKind::kAlreadyExists);
-    if (absent_ || lost_race) next_ = now;
+    if (absent_ || lost_race) next_ = uptime;
     return;
   }
   bool was_anothers = seen_ != nullptr && !is_ours();
-  learn(reply->object, now);
+  learn(reply->object, uptime);
   // Also when it is read: the answer to our claim may have been lost.
   if (was_anothers && is_ours()) took_over_ = true;
   if (wrote && is_ours()) renewed_at_ = sent;
   if (wrote && !is_ours()) renewed_at_.reset();
   // What was just read may be ours from an earlier life or free for the taking.
-  if (!wrote && (is_ours() || may_be_taken(now))) next_ = now;
+  if (!wrote && (is_ours() || may_be_taken(uptime))) next_ = uptime;
 }
 
-void Lease::learn(const client::Object& lease, Time now) {
-  bool changed = seen_ == nullptr || kube::version_of(*seen_) != kube::version_of(*lease) || now < seen_at_;
+void Lease::learn(const client::Object& lease, Duration uptime) {
+  bool changed = seen_ == nullptr || kube::version_of(*seen_) != kube::version_of(*lease);
   seen_ = lease;
   ours_ = kube::text_at(*seen_, {"spec", "holderIdentity"}) == identity_;
   certain_ = true;
-  unchanged_reads_ = changed ? 0 : unchanged_reads_ + 1;
-  if (changed) seen_at_ = now;
+  if (changed) seen_at_ = uptime;
   if (!is_ours()) renewed_at_.reset();
 }
 
-std::optional<kube::Request> Lease::release(Time now) {
-  if (!leads(now) || !is_ours()) return std::nullopt;
+std::optional<kube::Request> Lease::release(Duration uptime, Time now) {
+  if (!leads(uptime) || !is_ours()) return std::nullopt;
   renewed_at_.reset();
   json::object lease = *seen_;
   json::object& spec = kube::ensure_object(lease, {"spec"});

@@ -1,14 +1,14 @@
 // Lease: who leads, as a state machine over one Lease object: it says what to send, is
 // told what came back, and answers whether we may write now. Pure.
 //
-// Guarantees: leads(now) is true only within kRenewWithin of the moment the last
-// successful write of ours was *sent*; another takes over only after it has found the
-// lease unchanged for kLeaseDuration, by its own clock and by as many reads as fit into
-// that time. So no two lead at once as long as clocks run at about the same speed,
-// however far apart they are set; a clock that steps forward takes nothing away from the
-// reads, one that steps back to before the last renewal ends leadership until the next. One that
-// steps back by less, while its process is stopped, prolongs leadership by as much: then the
-// versions, names and uids of what is written protect.
+// Guarantees: leads(uptime) is true only within kRenewWithin of the moment the last
+// successful write of ours was *sent*; another takes over only after it has seen the
+// lease unchanged for kLeaseDuration. Both measure with a clock that nobody sets and that
+// goes on while the machine sleeps (`uptime`), so no two lead at once as long as clocks run
+// at about the same speed, whatever the date is set to. The date (`now`) is what people read
+// in the lease; nothing is decided by it. A machine that is stopped as a whole and goes on, as
+// a virtual one may be, knows nothing of it: then the versions, names and uids of what is
+// written protect.
 #pragma once
 
 #include <optional>
@@ -30,27 +30,27 @@ class Lease {
   Lease(std::string ns, std::string name, std::string identity);
 
   // What to send now, and when there is nothing, when there will be.
-  std::optional<kube::Request> ask(Time now);
-  Time next_ask() const { return next_; }
+  std::optional<kube::Request> ask(Duration uptime, Time now);
+  Duration next_ask() const { return next_; }
   // REQUIRES: ask() gave a request at `sent`.
-  void answer(const Result<client::Reply>& reply, Time sent, Time now);
+  void answer(const Result<client::Reply>& reply, Duration sent, Duration uptime);
 
-  bool leads(Time now) const;
+  bool leads(Duration uptime) const;
   // When the lease was renewed last, as leads() counts it; nullopt when it is not ours.
-  std::optional<Time> renewed_at() const { return renewed_at_; }
+  std::optional<Duration> renewed_at() const { return renewed_at_; }
   // Whether another had it before us, as far as we saw.
   bool took_over() const { return took_over_; }
   // What leads() says of a lease that was renewed then.
-  static bool leads_since(Time renewed, Time now) { return now >= renewed && now < renewed + kRenewWithin; }
+  static bool leads_since(Duration renewed, Duration uptime) { return uptime < renewed + kRenewWithin; }
   // The request that hands the lease over at once; nullopt when it is not ours.
-  std::optional<kube::Request> release(Time now);
+  std::optional<kube::Request> release(Duration uptime, Time now);
 
  private:
   enum class Asked { kNothing, kRead, kWrite };
   bool is_ours() const { return ours_; }
-  bool may_be_taken(Time now) const;
+  bool may_be_taken(Duration uptime) const;
   json::object claimed(Time now) const;
-  void learn(const client::Object& lease, Time now);
+  void learn(const client::Object& lease, Duration uptime);
 
   // Fixed.
   std::string ns_;
@@ -58,14 +58,13 @@ class Lease {
   std::string identity_;
   // State.
   Asked asked_ = Asked::kNothing;
-  Time next_;
-  client::Object seen_;  // as last read or written; null: never
-  bool ours_ = false;    // seen_ names us
-  Time seen_at_;         // when it was first seen like this
-  int unchanged_reads_ = 0;
+  Duration next_{0};
+  client::Object seen_;   // as last read or written; null: never
+  bool ours_ = false;     // seen_ names us
+  Duration seen_at_{0};   // when it was first seen like this
   bool certain_ = false;  // seen_ is what the server has, as far as we know
   bool absent_ = false;   // known not to exist
-  std::optional<Time> renewed_at_;
+  std::optional<Duration> renewed_at_;
   bool took_over_ = false;
 };
 

@@ -38,7 +38,7 @@ class Operator::Fence final : public client::Client {
   explicit Fence(const Operator& owner) : owner_(owner) {}
 
   Result<client::Reply> send(kube::Request request) override {
-    if (client::is_write(request) && !owner_.leads(owner_.ports_.clock())) {
+    if (client::is_write(request) && !owner_.leads()) {
       return Error{ErrorKind::kUnavailable, "the lease is lost or about to be: nothing is written"};
     }
     return owner_.ports_.client.send(std::move(request));
@@ -47,14 +47,14 @@ class Operator::Fence final : public client::Client {
   std::vector<Result<client::Reply>> send_all(std::vector<kube::Request> requests) override {
     size_t together = static_cast<size_t>(owner_.ports_.client.parallel_max());
     if (together <= 1 || requests.size() <= 1) return Client::send_all(std::move(requests));
-    bool leads = owner_.leads(owner_.ports_.clock());
+    bool leads = owner_.leads();
     if (requests.size() <= together && leads) return owner_.ports_.client.send_all(std::move(requests));
     std::vector<Result<client::Reply>> replies;
     for (size_t first = 0; first < requests.size(); first += together) {
       size_t end = std::min(requests.size(), first + together);
       std::vector<kube::Request> batch;
       for (size_t i = first; i < end; ++i) batch.push_back(std::move(requests[i]));
-      if (!owner_.leads(owner_.ports_.clock())) {
+      if (!owner_.leads()) {
         for (kube::Request& request : batch) replies.push_back(send(std::move(request)));
         continue;
       }
@@ -94,10 +94,10 @@ Operator::Operator(OperatorPorts ports, std::vector<dialect::Dialect> dialects, 
 
 Operator::~Operator() = default;
 
-bool Operator::leads(Time now) const {
+bool Operator::leads() const {
   if (!options_.elects_leader) return true;
   int64_t renewed = lease_renewed_ms_.load();
-  return renewed >= 0 && Lease::leads_since({renewed}, now);
+  return renewed >= 0 && Lease::leads_since(Duration{renewed}, ports_.uptime());
 }
 
 void Operator::set_waker(const std::function<void()>& wake) {
@@ -252,7 +252,7 @@ void Operator::wake_everything(Time now) {
 
 std::optional<Turn> Operator::run_one(Time now) {
   if (std::optional<Turn> turn = run_lease(now)) return turn;
-  bool leads_now = leads(now);
+  bool leads_now = leads();
   // After a step back of the clock everything would be looked at too late.
   bool clock_went_back = now < last_now_;
   last_now_ = now;
@@ -274,34 +274,35 @@ std::optional<Turn> Operator::run_lease(Time now) {
       answer.swap(lease_answer_);
     }
     if (!answer) return std::nullopt;
-    lease_answered(*answer, now);
+    lease_answered(*answer);
     return Turn{};
   }
-  std::optional<kube::Request> request = lease_->ask(now);
+  Duration sent = ports_.uptime();
+  std::optional<kube::Request> request = lease_->ask(sent, now);
   if (!request) return std::nullopt;
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
   if (ports_.workers == nullptr) {
     bool writes = client::is_write(*request);
-    LeaseAnswer answer{client.send(std::move(*request)), now, writes};
-    lease_answered(answer, ports_.clock());
+    LeaseAnswer answer{client.send(std::move(*request)), sent, writes};
+    lease_answered(answer);
     return Turn{};
   }
   lease_asked_ = true;
-  ports_.workers->run_urgent([this, &client, now, request = std::move(*request)]() mutable {
+  ports_.workers->run_urgent([this, &client, sent, request = std::move(*request)]() mutable {
     bool writes = client::is_write(request);
     Result<client::Reply> reply = client.send(std::move(request));
     std::lock_guard lock(mutex_);
-    lease_answer_ = LeaseAnswer{std::move(reply), now, writes};
+    lease_answer_ = LeaseAnswer{std::move(reply), sent, writes};
     if (wake_) wake_();
   });
   return Turn{};
 }
 
-void Operator::lease_answered(const LeaseAnswer& answer, Time now) {
+void Operator::lease_answered(const LeaseAnswer& answer) {
   lease_asked_ = false;
-  lease_->answer(answer.reply, answer.sent, now);
-  std::optional<Time> renewed = lease_->renewed_at();
-  lease_renewed_ms_.store(renewed ? renewed->ms : -1);
+  lease_->answer(answer.reply, answer.sent, ports_.uptime());
+  std::optional<Duration> renewed = lease_->renewed_at();
+  lease_renewed_ms_.store(renewed ? renewed->count() : -1);
   note_lease(answer);
 }
 
@@ -323,7 +324,7 @@ void Operator::note_lease(const LeaseAnswer& answer) {
 void Operator::hand_over(Time now) {
   if (!lease_) return;
   lease_renewed_ms_.store(-1);
-  std::optional<kube::Request> request = lease_->release(now);
+  std::optional<kube::Request> request = lease_->release(ports_.uptime(), now);
   if (!request) return;
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
   // Best effort: without it another takes over when the lease has run out.
@@ -481,7 +482,9 @@ void Operator::sweep(const DialectStreams& streams, const std::string& ns, Time 
 std::optional<Time> Operator::next_wake() const {
   std::optional<Time> wake;
   for (const client::Watcher& watcher : watchers_) keep_earlier(wake, watcher.next_ask());
-  if (lease_ && !lease_asked_) keep_earlier(wake, lease_->next_ask());
+  if (lease_ && !lease_asked_) {
+    keep_earlier(wake, ports_.clock() + (lease_->next_ask() - ports_.uptime()));
+  }
   if (led_ && may_begin()) keep_earlier(wake, queue_.next());
   return wake;
 }

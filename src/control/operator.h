@@ -63,10 +63,12 @@ struct OperatorOptions {
 struct OperatorPorts {
   client::Client& client;
   MakeKeys make_keys;
-  // Asked before every write whether we still lead: passes may take long. Any thread.
-  std::function<Time()> clock;
+  std::function<Time()> clock;  // any thread
   // Where passes are carried out; the client must then take calls of several threads.
   Workers* workers = nullptr;
+  // What the lease is measured with (lease.h), asked before every write whether we still lead: passes
+  // may take long. Any thread. REQUIRES: there is one where a leader is elected.
+  std::function<Duration()> uptime = {};
   // Renews the lease; nullptr: the client does.
   client::Client* lease_client = nullptr;
   EventSink* events = nullptr;   // nullptr: Events are sent by the client, at once
@@ -112,7 +114,7 @@ class Operator final : public Steps {
   void hand_over(Time now);
 
   // From any thread.
-  bool leads(Time now) const;
+  bool leads() const;
   bool synced() const { return view_.synced(); }
   const View& view() const { return view_; }
   const OperatorCounts& counts() const { return counts_; }
@@ -123,7 +125,7 @@ class Operator final : public Steps {
   struct Flight;
   struct LeaseAnswer {
     Result<client::Reply> reply;
-    Time sent;
+    Duration sent;
     bool wrote = false;
   };
 
@@ -140,7 +142,7 @@ class Operator final : public Steps {
   void note_stream(int stream);
   Duration gathering(int place) const;
   std::optional<Turn> run_lease(Time now);
-  void lease_answered(const LeaseAnswer& answer, Time now);
+  void lease_answered(const LeaseAnswer& answer);
   void note_lease(const LeaseAnswer& answer);
   std::optional<Turn> settle_flight(Time now);
   std::optional<Turn> run_key(Time now);

@@ -287,29 +287,50 @@ TEST(OperatorTest, OnlyTheLeaderWritesAndAnotherTakesOver) {
   options.identity = "one";
   Yard yard(options);
   yard.pass(seconds(1));
-  EXPECT_TRUE(yard.op().leads(yard.now));
+  EXPECT_TRUE(yard.op().leads());
   options.identity = "two";
-  Operator second({yard.tap, [] { return dialect::KeyPair{}; }, [&] { return yard.now; }}, {toy()}, options);
+  OperatorPorts ports{yard.tap, [] { return dialect::KeyPair{}; }, [&] { return yard.now; }};
+  ports.uptime = [&] { return yard.now - yard.date_of_boot; };
+  Operator second(ports, {toy()}, options);
   for (int i = 0; i < 30; ++i) {
     yard.pass(seconds(1));
     while (second.run_one(yard.now)) {
     }
-    EXPECT_TRUE(yard.op().leads(yard.now));
-    EXPECT_FALSE(second.leads(yard.now));
+    EXPECT_TRUE(yard.op().leads());
+    EXPECT_FALSE(second.leads());
   }
   int waited = 0;
-  while (!second.leads(yard.now) && waited < 60) {
+  while (!second.leads() && waited < 60) {
     yard.now = yard.now + seconds(1);
     ++waited;
     while (second.run_one(yard.now)) {
     }
-    EXPECT_FALSE(yard.op().leads(yard.now) && second.leads(yard.now));
+    EXPECT_FALSE(yard.op().leads() && second.leads());
   }
   EXPECT_GE(waited, 14);
   EXPECT_LE(waited, 20);
   yard.submit("j", {{"workers", 1}});
   yard.pass(seconds(1));
   EXPECT_EQ(yard.names(kube::kPods), "");
+}
+
+TEST(OperatorTest, WhatTheClockIsSetToChangesNothingOfWhoLeads) {
+  OperatorOptions options;
+  options.elects_leader = true;
+  options.lease_ns = "ns";
+  Yard yard(options);
+  yard.settle();
+  EXPECT_TRUE(yard.op().leads());
+  yard.set_clock(yard.now + seconds(3600));
+  EXPECT_TRUE(yard.op().leads());
+  // It stands still for as long as it may lead, and the clock is set back by as much.
+  yard.now = yard.now + kRenewWithin;
+  yard.set_clock(yard.now - kRenewWithin);
+  EXPECT_FALSE(yard.op().leads());
+  yard.set_clock(yard.now - seconds(3600));
+  yard.pass(seconds(1));
+  EXPECT_TRUE(yard.op().leads()) << "it is renewed at once";
+  EXPECT_LE(*yard.op().next_wake(), yard.now + kRenewEvery) << "and again as soon as ever";
 }
 
 TEST(OperatorTest, APassThatTakesTooLongWritesNoMore) {

@@ -54,6 +54,7 @@ class BusyYard {
  public:
   explicit BusyYard(OperatorOptions options = {}) {
     OperatorPorts ports{client, [] { return dialect::KeyPair{"private", "public"}; }, [this] { return now; }};
+    ports.uptime = [this] { return now - Time{}; };
     ports.workers = &workers;
     ports.events = &events;
     op = std::make_unique<Operator>(std::move(ports), std::vector<dialect::Dialect>{toy()},
@@ -154,12 +155,12 @@ TEST(OperatorWorkersTest, TheLeaseIsTakenBesideTheWorkAndHandedOver) {
   options.lease_ns = "ns";
   BusyYard yard(options);
   yard.submit("j", 2);
-  yard.settle([&] { return yard.op->leads(yard.now); });
+  yard.settle([&] { return yard.op->leads(); });
   yard.settle();
   EXPECT_EQ(yard.count(kube::kPods), 2u);
   yard.workers.stop();
   yard.op->hand_over(yard.now);
-  EXPECT_FALSE(yard.op->leads(yard.now));
+  EXPECT_FALSE(yard.op->leads());
   client::Object lease = yard.client.store.get(kube::kLeases, "ns", "trainyard-operator").value();
   EXPECT_EQ(kube::text_at(*lease, {"spec", "holderIdentity"}), "");
 }

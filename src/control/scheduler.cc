@@ -64,7 +64,7 @@ class SchedulerFence final : public client::Client {
 Scheduler::Scheduler(SchedulerPorts ports, SchedulerOptions options)
     : ports_(std::move(ports)),
       options_(std::move(options)),
-      fence_(std::make_unique<SchedulerFence>(ports_.client, [this] { return leads(ports_.clock()); })),
+      fence_(std::make_unique<SchedulerFence>(ports_.client, [this] { return leads(); })),
       // Workers must not ask whether we lead: that is asked before each batch that they are given.
       binder_(ports_.workers != nullptr ? ports_.client : *fence_, ports_.clock, ports_.workers) {
   for (const client::Stream& stream : view_.streams()) watchers_.emplace_back(stream);
@@ -73,7 +73,7 @@ Scheduler::Scheduler(SchedulerPorts ports, SchedulerOptions options)
 
 Scheduler::~Scheduler() = default;
 
-bool Scheduler::leads(Time now) const { return !lease_ || lease_->leads(now); }
+bool Scheduler::leads() const { return !lease_ || lease_->leads(ports_.uptime()); }
 
 // ---- streams in ----------------------------------------------------------------
 
@@ -90,7 +90,7 @@ std::vector<StreamRequest> Scheduler::requests(Time now) {
 
 void Scheduler::on_list(int stream, const Result<client::Reply>& reply, Time now) {
   take_in(stream, watchers_[static_cast<size_t>(stream)].on_list(reply, now));
-  tell_health(now);
+  tell_health();
 }
 
 void Scheduler::on_opened(int stream) { watchers_[static_cast<size_t>(stream)].on_opened(); }
@@ -120,13 +120,13 @@ size_t Scheduler::remembered() const {
 
 bool Scheduler::step(Time now) {
   bool did = step_once(now);
-  if (did) tell_health(now);
+  if (did) tell_health();
   return did;
 }
 
-void Scheduler::tell_health(Time now) {
+void Scheduler::tell_health() {
   if (!ports_.on_health) return;
-  SchedulerHealth health{counts_, leads(now), view_.synced()};
+  SchedulerHealth health{counts_, leads(), view_.synced()};
   for (const client::Watcher& watcher : watchers_) {
     if (!watcher.trouble() || watcher.absent()) continue;
     health.troubles.push_back(
@@ -139,14 +139,14 @@ void Scheduler::hand_over(Time now) {
   while (std::optional<Binder::Landed> landed = binder_.take_landed()) settle_bindings(*landed, now);
   tell_placed();
   if (!lease_) return;
-  std::optional<kube::Request> request = lease_->release(now);
+  std::optional<kube::Request> request = lease_->release(ports_.uptime(), now);
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
   if (request) (void)client.send(std::move(*request));
 }
 
 bool Scheduler::step_once(Time now) {
   if (run_lease(now)) return true;
-  bool leads_now = leads(now);
+  bool leads_now = leads();
   if (leads_now && !led_) take_lead(now);
   if (!leads_now && led_) {
     // Another may decide now: what we wanted will be old when it is our turn again.
@@ -178,10 +178,12 @@ void Scheduler::take_lead(Time now) {
 
 bool Scheduler::run_lease(Time now) {
   if (!lease_) return false;
-  std::optional<kube::Request> request = lease_->ask(now);
+  Duration sent = ports_.uptime();
+  std::optional<kube::Request> request = lease_->ask(sent, now);
   if (!request) return false;
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
-  lease_->answer(client.send(std::move(*request)), now, ports_.clock());
+  Result<client::Reply> reply = client.send(std::move(*request));
+  lease_->answer(reply, sent, ports_.uptime());
   return true;
 }
 
@@ -231,7 +233,7 @@ bool Scheduler::run_evictions(Time now) {
 }
 
 bool Scheduler::run_bindings(Time now) {
-  while (binder_.may_send() && leads(ports_.clock())) {
+  while (binder_.may_send() && leads()) {
     std::vector<Bind> batch = binder_.next();
     for (const Bind& bind : batch) view_.assume(bind.pod.uid, bind.node);
     counts_.writes += static_cast<int64_t>(batch.size());
@@ -404,7 +406,7 @@ void Scheduler::note(json::object about, bool warning, std::string_view reason, 
 std::optional<Time> Scheduler::next_wake() const {
   std::optional<Time> wake;
   for (const client::Watcher& watcher : watchers_) wake_no_later(wake, watcher.next_ask());
-  if (lease_) wake_no_later(wake, lease_->next_ask());
+  if (lease_) wake_no_later(wake, ports_.clock() + (lease_->next_ask() - ports_.uptime()));
   if (!led_ && lease_) return wake;
   if (!sees()) return wake;
   if (volume_waits_.has_tellings()) return Time{0};

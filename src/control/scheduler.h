@@ -80,6 +80,8 @@ struct SchedulerPorts {
   Workers* workers = nullptr;
   // Where events go; null: they are sent between other things.
   EventSink* events = nullptr;
+  // What the lease is measured with (lease.h). REQUIRES: there is one where a leader is elected.
+  std::function<Duration()> uptime{};
   // For the lease alone; null: the same client.
   client::Client* lease_client = nullptr;
   // Told after each step and each list, on the scheduler's thread.
@@ -104,7 +106,7 @@ class Scheduler final : public Steps {
 
   // Tells of what was placed, and gives the lease back, so that another need not wait for its end.
   void hand_over(Time now);
-  bool leads(Time now) const;
+  bool leads() const;
   bool synced() const { return view_.synced(); }
   const SchedulerCounts& counts() const { return counts_; }
   // How many things it keeps besides what is there to be seen.
@@ -153,7 +155,7 @@ class Scheduler final : public Steps {
   // Whether everything was listed, since we lead.
   bool sees() const { return view_.synced() && awaited_.empty(); }
   bool step_once(Time now);
-  void tell_health(Time now);
+  void tell_health();
   bool run_lease(Time now);
   bool resolve_doubts(Time now);
   bool run_evictions(Time now);

@@ -324,7 +324,7 @@ TEST(Scheduler, WhatALostLeadWantedIsNotDoneWhenItReturns) {
     if (!yard.scheduler().step(yard.now)) yard.now = yard.now + Duration{100};
   }
   EXPECT_EQ(bindings, 256);
-  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_TRUE(yard.scheduler().leads());
 }
 
 TEST(Scheduler, AHigherQueueTakesWholeGangs) {
@@ -440,29 +440,29 @@ TEST(Scheduler, OfTwoOneLeadsAndTheOtherTakesOver) {
   yard.node("here", "4");
   yard.pod("a", "1");
   yard.work();
-  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_TRUE(yard.scheduler().leads());
   EXPECT_EQ(yard.node_of("a"), "here");
 
   yard.change_over("two");
   yard.pod("b", "1");
   for (int second = 0; second < 14; ++second) {
     yard.work();
-    EXPECT_FALSE(yard.scheduler().leads(yard.now)) << second;
+    EXPECT_FALSE(yard.scheduler().leads()) << second;
     EXPECT_EQ(yard.node_of("b"), "") << second;
     yard.now = yard.now + seconds(1);
   }
-  for (int second = 0; second < 6 && !yard.scheduler().leads(yard.now); ++second) {
+  for (int second = 0; second < 6 && !yard.scheduler().leads(); ++second) {
     yard.now = yard.now + seconds(1);
     yard.work();
   }
-  EXPECT_TRUE(yard.scheduler().leads(yard.now)) << "nobody renews the lease";
+  EXPECT_TRUE(yard.scheduler().leads()) << "nobody renews the lease";
   yard.work();
   EXPECT_EQ(yard.node_of("b"), "here");
 
   yard.change_over("one");
   yard.pod("c", "1");
   yard.work();
-  EXPECT_FALSE(yard.scheduler().leads(yard.now)) << "it stood still for longer than its lease";
+  EXPECT_FALSE(yard.scheduler().leads()) << "it stood still for longer than its lease";
   EXPECT_EQ(yard.node_of("c"), "");
 }
 
@@ -485,16 +485,16 @@ TEST(Scheduler, WhoTakesOverDecidesOnNothingThatItSawBefore) {
     yard.work();
     yard.now = yard.now + seconds(1);
   }
-  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_TRUE(yard.scheduler().leads());
   EXPECT_EQ(yard.node_of("b"), "") << "two pods in one place";
 }
 
 TEST(Scheduler, ALeaseThatIsHandedOverIsTakenAtOnce) {
   SchedulerYard yard({.elects_leader = true, .identity = "one"});
   yard.work();
-  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_TRUE(yard.scheduler().leads());
   yard.scheduler().hand_over(yard.now);
-  EXPECT_FALSE(yard.scheduler().leads(yard.now));
+  EXPECT_FALSE(yard.scheduler().leads());
   yard.change_over("two");
   yard.node("here", "4");
   yard.pod("a", "1");
@@ -502,7 +502,7 @@ TEST(Scheduler, ALeaseThatIsHandedOverIsTakenAtOnce) {
     yard.work();
     yard.now = yard.now + seconds(1);
   }
-  EXPECT_TRUE(yard.scheduler().leads(yard.now));
+  EXPECT_TRUE(yard.scheduler().leads());
   EXPECT_EQ(yard.node_of("a"), "here");
 }
 

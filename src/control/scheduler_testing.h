@@ -22,6 +22,7 @@ class SchedulerYard {
 
   void start() {
     SchedulerPorts ports{*client, [this] { return now; }};
+    ports.uptime = [this] { return now - Time{}; };
     ports.workers = workers;
     ports.events = sink;
     scheduler_ = std::make_unique<Scheduler>(std::move(ports), options_);

@@ -179,7 +179,7 @@ bool Scheduler::run_events(Time now) {
   if (events_.empty()) return false;
   Event event = std::move(events_.front());
   events_.pop_front();
-  if (leads(now)) recorder_.tell(*fence_, event.about, options_.component, event.text, now);
+  if (leads()) recorder_.tell(*fence_, event.about, options_.component, event.text, now);
   return true;
 }
 

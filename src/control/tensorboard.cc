@@ -85,7 +85,7 @@ bool BoardKeeper::synced() const {
 
 bool BoardKeeper::step(Time now) {
   if (!synced()) return false;
-  if (options_.leads && !options_.leads(now)) {
+  if (options_.leads && !options_.leads()) {
     not_before_ = now + kLeadAgain;
     return false;
   }

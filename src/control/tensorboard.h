@@ -25,7 +25,7 @@ struct BoardOptions {
   BoardSettings settings;
   std::string ns;  // "" for all namespaces
   // Asked before each object; nothing is done while somebody else leads. Empty: we always do.
-  std::function<bool(Time)> leads;
+  std::function<bool()> leads;
   // Told of every error, after which the object is tried again, ever more seldom. Empty: nobody is.
   std::function<void(const client::ObjectKey&, const Error&)> trouble;
 };

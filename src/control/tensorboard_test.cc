@@ -69,7 +69,7 @@ class BoardKeeperTest : public ::testing::Test {
   Time now_{1'000'000};
   client::InProcess client_{store_, [this] { return now_; }};
   bool leads_ = true;
-  BoardKeeper keeper_{client_, {{}, "", [this](Time) { return leads_; }}};
+  BoardKeeper keeper_{client_, {{}, "", [this] { return leads_; }}};
   std::map<int, int64_t> from_;
 };
 

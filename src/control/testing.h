@@ -63,6 +63,7 @@ class Yard {
   void start() {
     auto keys = [] { return dialect::KeyPair{"private", "public"}; };
     OperatorPorts ports{tap, keys, [this] { return now; }};
+    ports.uptime = [this] { return now - date_of_boot; };
     ports.observer = observer;
     operator_ = std::make_unique<Operator>(ports, std::vector<dialect::Dialect>{toy()}, options_);
     watched_.assign(operator_->streams().size(), -1);
@@ -104,6 +105,11 @@ class Yard {
       }
     }
     FAIL() << "the world does not come to rest";
+  }
+  // Nothing of what is measured shows it.
+  void set_clock(Time date) {
+    date_of_boot = date_of_boot + (date - now);
+    now = date;
   }
   void pass(Duration time) {
     Time end = now + time;
@@ -182,6 +188,7 @@ class Yard {
   }
 
   Time now{1'700'000'000'000};
+  Time date_of_boot{1'600'000'000'000};  // as the clock has it
   store::Store store;
   Tap tap{store, now};
   std::string frozen;            // the plural of a resource whose watches are silent

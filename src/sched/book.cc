@@ -73,9 +73,9 @@ bool Book::goes_before(int a, const Share& of_a, int b, const Share& of_b) const
   return x.name < y.name;
 }
 
-std::optional<Refusal> Book::turns_away(int q, const std::string& ns, bool admitted) const {
+std::optional<Refusal> Book::turns_away(int q, const std::string& ns, bool begun) const {
   const Queue& of = queue(q);
-  if (of.closed && !admitted) {
+  if (of.closed && !begun) {
     return Refusal{WaitKind::kInfeasible, WaitCode::kQueueClosed,
                    fmt::format("queue {} is closed: open it, or name another", of.name)};
   }

@@ -45,8 +45,8 @@ class Book {
   // Which of two queues with these shares is served first: priority, the smaller share, the name.
   bool goes_before(int a, const Share& of_a, int b, const Share& of_b) const;
 
-  // Whether gangs of that namespace are served at all; `admitted`: holds nodes already.
-  std::optional<Refusal> turns_away(int q, const std::string& ns, bool admitted) const;
+  // Whether gangs of that namespace are served at all; `begun`: nodes are held, or work is done, already.
+  std::optional<Refusal> turns_away(int q, const std::string& ns, bool begun) const;
   // Whether the queue may take that much more; a gang bound now must be welcome soon as well.
   std::optional<Refusal> refuses(int q, const Amounts& what, Moment when) const;
   // Whether the queue, with that much more, holds no more than it is guaranteed, of what it is.

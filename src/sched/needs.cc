@@ -33,9 +33,8 @@ Needs needs_of(const Gang& gang) {
         ++waiting_by_role[role];
         break;
       case MemberState::kPlaced:
-        ++out.held;
-        [[fallthrough]];
       case MemberState::kSucceeded:
+        ++(member.state == MemberState::kPlaced ? out.held : out.succeeded);
         ++there;
         ++there_by_role[role];
         break;

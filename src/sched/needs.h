@@ -12,6 +12,7 @@ struct Needs {
   std::vector<int> by_role;  // at least so many of each role among them
   std::vector<int> waiting;  // members that want a node, in order
   int held = 0;              // members that have one
+  int succeeded = 0;         // members that are done
   int leaving = 0;           // members on their way out
   bool evicting = false;     // some of them because we made them go
   int held_back = 0;         // members that lack a claim
@@ -19,6 +20,8 @@ struct Needs {
   std::vector<int> absent_by_role;
 
   bool whole() const { return total == 0; }
+  // A part of it runs or has done what it should: a queue that is closed lets it be finished.
+  bool begun() const { return held + succeeded > 0; }
   // Holds nodes but is not whole: lost a member, or was bound in part.
   bool broken() const { return total > 0 && held > 0; }
   bool operator==(const Needs&) const = default;

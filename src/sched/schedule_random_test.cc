@@ -154,6 +154,10 @@ void check_bindings(const World& before, const World& after, const Decisions& de
   for (const Gang& gang : after.gangs) {
     EXPECT_TRUE(!gangs.contains(gang.id) || whole(gang)) << "bound in part: " << gang.id;
   }
+  for (const Gang& gang : before.gangs) {
+    bool starts = gangs.contains(gang.id) && counted(gang) == 0;
+    EXPECT_FALSE(starts && queue_of(before, gang).closed) << "starts in a closed queue: " << gang.id;
+  }
   Reference reference(after.cluster, after.gangs);
   EXPECT_EQ(reference.wrong(reference.there(), true), "");
   std::map<std::string, Amounts> held_before = held_by_queue(before);

@@ -202,6 +202,16 @@ TEST(Schedule, Queues) {
   EXPECT_EQ(in("queue q\ngang a w*1:cpu=1"), "never a NoQueue");
   EXPECT_EQ(in("queue q closed\ngang a queue=q w*1:cpu=1"), "never a QueueClosed");
   EXPECT_EQ(in("queue q closed\ngang a queue=q w@n1:cpu=1 w*1:cpu=1"), "a/w-1=n1") << "admitted before";
+  EXPECT_EQ(in("queue q closed\ngang a queue=q min=1 w+:cpu=1 w*1:cpu=1"), "a/w-1=n1")
+      << "what has succeeded has begun: the rest is finished";
+  EXPECT_EQ(in("queue q closed\ngang a queue=q min=2 w+:cpu=1 w*1:cpu=1"), "a/w-1=n1")
+      << "also when one that it needs is made anew";
+  EXPECT_EQ(in("queue q closed\ngang a queue=q min=1 w-:cpu=1 w*1:cpu=1"), "never a QueueClosed")
+      << "nothing of it is left: it would start anew";
+  EXPECT_EQ(in("queue q closed\ngang a queue=q min=0 w*1:cpu=1"), "never a QueueClosed")
+      << "one that needs nobody has not begun either";
+  EXPECT_EQ(in("queue q ns=x\ngang a queue=q min=1 w@n1:cpu=1 w*1:cpu=1"), "never a Namespace")
+      << "the extra member is told";
   EXPECT_EQ(in("queue q ns=x\ngang a queue=q w*1:cpu=1\ngang b ns=x queue=q w*1:cpu=1"),
             "b/w-0=n1; never a Namespace");
   EXPECT_EQ(in("queue q cap.cpu=2\ngang a age=2 queue=q w*2:cpu=1\ngang b age=1 queue=q w*1:cpu=1"),

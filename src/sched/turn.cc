@@ -61,7 +61,7 @@ bool Turns::cannot_start(int g) {
     if (needs.broken()) release(g);
     pass_.wait(g, WaitKind::kInfeasible, WaitCode::kNoQueue,
                fmt::format("queue {} does not exist: create it, or name another", gang.queue));
-  } else if (std::optional<Refusal> no = pass_.book.turns_away(q, gang.ns, needs.held > 0)) {
+  } else if (std::optional<Refusal> no = pass_.book.turns_away(q, gang.ns, needs.begun())) {
     if (needs.broken()) release(g);
     pass_.wait(g, no->kind, no->code, std::move(no->text));
   } else if (needs.absent > 0) {
@@ -366,7 +366,11 @@ void Turns::add_extras(int g, std::vector<int> left) {
 void Turns::place_extras_of(int g) {
   auto index = static_cast<size_t>(g);
   const Gang& gang = pass_.gang(g);
-  if (pass_.book.turns_away(pass_.queue_of(g), gang.ns, true)) return;
+  // What is bound in this pass was let in.
+  bool begun = pass_.needs_of(g).begun() || !pass_.bound[index].empty();
+  if (std::optional<Refusal> no = pass_.book.turns_away(pass_.queue_of(g), gang.ns, begun)) {
+    return pass_.wait(g, no->kind, no->code, std::move(no->text));
+  }
   std::set<int> placed;
   for (const Spot& spot : pass_.bound[index]) placed.insert(spot.member);
   std::vector<int> left;

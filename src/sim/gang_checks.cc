@@ -131,7 +131,7 @@ void GangChecks::bound(Pod& pod, int scheduler) {
   if (node.usable && !pod.late) check_room(pod, node, scheduler);
   if (node.usable && !pod.late && pod.host_port > 0) check_port(pod, scheduler);
   const std::string queue = group_of(pod.gang).queue;
-  if (saw_all && queues_[queue].closed && !turn.held_before.contains(pod.gang)) {
+  if (saw_all && queues_[queue].closed && !turn.begun_before.contains(pod.gang)) {
     report_(7, "closed-queue", fmt::format("{} starts though {} is closed", pod.gang, queue));
   }
   if (saw_all) check_queue_holds(queue);
@@ -192,7 +192,7 @@ void GangChecks::group_changed(const Change& change) {
   const bool has_pods = let_in && tally_of(name).waiting > 0;
   const int scheduler = scheduler_of(change.author);
   if (let_in && !has_pods && saw_everything(scheduler) && queues_[group.queue].closed &&
-      !turns_[scheduler].held_before.contains(name)) {
+      !turns_[scheduler].begun_before.contains(name)) {
     report_(7, "closed-queue", fmt::format("{} is let in though {} is closed", name, group.queue));
   }
 }
@@ -255,7 +255,7 @@ void GangChecks::pass_begins(int scheduler, int64_t seen) {
   Turn& turn = turns_[scheduler];
   turn = Turn{seen};
   for (const auto& [uid, pod] : pods_) {
-    if (pod.holds()) turn.held_before.insert(pod.gang);
+    if (pod.holds() || pod.succeeded) turn.begun_before.insert(pod.gang);
   }
 }
 

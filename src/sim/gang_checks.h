@@ -5,7 +5,7 @@
 //   7   room            no node holds more than it has
 //       bind-once       a pod's node never changes
 //       node-is-there   nobody is bound to a node that is gone or cordoned
-//       closed-queue    nobody is let in, or started, in a queue that is closed
+//       closed-queue    nobody is let in, or started, in a queue that is closed; what has begun is finished
 //       queue-capacity  nobody is started in a queue that then holds more than it may
 //       whole-or-none   when the scheduler has done what it decided, whoever got a node has enough
 //   8   hold-and-wait   no gang goes on holding part of what it needs
@@ -110,10 +110,10 @@ class GangChecks {
   using Tallies = std::map<std::string, Tally>;
   // What one scheduler does from a look at the world to the next.
   struct Turn {
-    int64_t seen = 0;                     // revision
-    std::set<std::string> held_before{};  // gangs that had nodes when it began
-    std::set<std::string> bound{};        // gangs of which a pod was bound
-    std::set<std::string> victims{};      // gangs that were whole and have to go
+    int64_t seen = 0;                      // revision
+    std::set<std::string> begun_before{};  // gangs that had nodes, or pods that were done, when it began
+    std::set<std::string> bound{};         // gangs of which a pod was bound
+    std::set<std::string> victims{};       // gangs that were whole and have to go
   };
 
   void pod_changed(const Change& change);

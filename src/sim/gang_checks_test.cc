@@ -56,6 +56,9 @@ class GangChecksTest : public ::testing::Test {
     kube::ensure_object(pod, {"spec"})["nodeName"] = kube::jview(node);
     cluster_.update(binder, kube::kPods, std::move(pod));
   }
+  void end(std::string_view name, std::string_view phase) {
+    cluster_.write_status(kAdministration, kube::kPods, name, {{"phase", kube::jview(phase)}});
+  }
   void make_lease(std::string_view holder) {
     cluster_.create(kBinder, kube::kLeases,
                     {{"metadata", json::object{{"name", kube::jview(holder)}}},
@@ -161,6 +164,25 @@ TEST_F(GangChecksTest, AClosedQueue) {
   make_gang("a", 1, "q");
   begin();
   bind("a-0", "n");
+  EXPECT_EQ(broken_, "closed-queue");
+}
+
+// It holds no node any more, and the queue was closed meanwhile.
+TEST_F(GangChecksTest, WhoseMemberHasSucceededHasBegun) {
+  make_node("n", 4);
+  make_queue("q", 0);
+  make_gang("a", 2, "q");
+  begin();
+  bind("a-0", "n");
+  end("a-0", "Succeeded");
+  cluster_.write_status(kAdministration, kube::kVolcanoQueues, "q", {{"state", "Closed"}});
+  begin();
+  bind("a-1", "n");
+  EXPECT_EQ(broken_, "");
+  make_gang("b", 2, "q");
+  end("b-0", "Failed");
+  begin();
+  bind("b-1", "n");
   EXPECT_EQ(broken_, "closed-queue");
 }
 

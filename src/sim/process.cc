@@ -85,8 +85,11 @@ void Process::boot() {
   options.identity = name_;
   options.lease_ns = "default";
   operator_ = std::make_unique<control::Operator>(
-      control::OperatorPorts{*this, [this] { return fake_keys(); }, [this] { return own_now(); }}, dialects_,
-      options);
+      control::OperatorPorts{.client = *this,
+                             .make_keys = [this] { return fake_keys(); },
+                             .clock = [this] { return own_now(); },
+                             .uptime = [this] { return ports_.cluster.now() - Time{}; }},
+      dialects_, options);
   lines_.assign(operator_->streams().size(), Line{});
   ports_.checkers.boots(id_);
   ports_.trace.say(ports_.cluster.now(), name_, "boots");

@@ -51,7 +51,10 @@ void SchedulerProcess::boot() {
   options.identity = name_;
   options.lease_ns = "default";
   scheduler_ = std::make_unique<control::Scheduler>(
-      control::SchedulerPorts{*this, [this] { return own_now(); }}, options);
+      control::SchedulerPorts{.client = *this,
+                              .clock = [this] { return own_now(); },
+                              .uptime = [this] { return ports_.cluster.now() - Time{}; }},
+      options);
   seen_.clear();
   frozen_until_.clear();
   ports_.trace.say(ports_.cluster.now(), name_, "boots");

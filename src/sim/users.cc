@@ -76,13 +76,19 @@ void Users::err_in_peace() {
   }
 }
 
-// A job that has ended, or is stopped, keeps what it was given, and with it a name that another wants.
+// A job that has ended, or is stopped, keeps what it was given, and with it a name that another wants. Whose
+// owner has left it behind meanwhile bears the labels of one job and the name of another's: nobody takes it
+// in.
 void Users::clear_given() {
   for (const Given& given : given_) {
     const store::Object there = cluster_.find(*given.resource, given.name);
+    if (there == nullptr || kube::uid_of(*there) != given.uid) continue;
+    if (kube::controller_uid_of(*there).empty()) {
+      cluster_.remove(kUserHand, *given.resource, given.name, {.grace_seconds = 0});
+      continue;
+    }
     const store::Object taker = cluster_.find(*given.taker_resource, given.taker);
-    if (there == nullptr || taker == nullptr || kube::uid_of(*there) != given.uid) continue;
-    if (kube::controller_uid_of(*there) != kube::uid_of(*taker)) continue;
+    if (taker == nullptr || kube::controller_uid_of(*there) != kube::uid_of(*taker)) continue;
     const Kind kind = *kind_of(*taker);
     const StatusFacts status = read_status(kind, *taker);
     if (!status.terminal() && !status.stopped && !read_wish(kind, *taker).suspended) continue;
@@ -286,7 +292,6 @@ void Users::give(const kube::Resource& resource, const std::string& name, const 
     say(fmt::format("gives {} {} of {}", name, kWhat[static_cast<size_t>(what)], to.name));
   }
   cluster_.update(kUserHand, resource, std::move(changed));
-  if (what == Moved::kLabels) return;
   given_.push_back({&resource, name, std::string(kube::uid_of(*there)), &resource_of(to.kind), to.name});
 }
 
