@@ -287,6 +287,15 @@ TEST_F(BuiltinTest, TheRest) {
   EXPECT_TRUE(
       say(create(kube::kNodes, R"({"metadata":{"name":"n","labels":{"a":"b c"}}})"))
           .starts_with("Node \"n\" is invalid: metadata.labels: Invalid value: \"b c\": a valid label must"));
+  const std::string half(128 * 1024, 'x');
+  auto annotated = [&](std::string_view more) {
+    return say(create(kube::kConfigMaps,
+                      fmt::format(R"({{"metadata":{{"name":"c{}","annotations":{{"a":"{}","b{}":"{}"}}}}}})",
+                                  more.size(), half, more, half.substr(3))));
+  };
+  EXPECT_FALSE(annotated("").starts_with("ConfigMap"));
+  EXPECT_EQ(annotated("bb"),
+            "ConfigMap \"c2\" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes");
 }
 
 }  // namespace

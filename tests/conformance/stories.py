@@ -518,6 +518,16 @@ def volume_values(s):
 
 
 @story
+def sizes(s):
+    """What is too large."""
+    s.create(CM + "?dryRun=All", {**config("c", {"a": "1"}), "metadata": {"name": "c", "annotations": {"a": "x" * 300_000}}}, note="annotations")
+    s.create(CM + "?dryRun=All", config("c", {"a": "x" * 1_100_000}), note="data")
+    s.create(CM, config("c", {"a": "x" * 100_000}))
+    copies = [{"op": "copy", "from": "/data/a", "path": f"/data/b{i}"} for i in range(100)]
+    s.patch(CM + "/c", "json", copies, note="what a patch copies")
+
+
+@story
 def status_subresource(s):
     s.create(WIDGETS, {**widget("w", {"size": 1}), "status": {"phase": "Made up"}}, note="status is dropped")
     body = s.last
