@@ -9,6 +9,7 @@
 #include "hub/carry_out.h"
 #include "hub/gathering.h"
 #include "hub/journal.h"
+#include "hub/log_sizes.h"
 #include "hub/watchers.h"
 #include "kube/access.h"
 #include "store/errors.h"
@@ -54,6 +55,7 @@ class Body final : public Hub {
         durable_(journal_->is_durable()),
         store_(std::move(store)),
         committed_(store_.revision()),
+        sizes_(committed_),
         told_(committed_) {}
   ~Body() override;
 
@@ -81,6 +83,7 @@ class Body final : public Hub {
   void make_accounts(Time now);
   void commit(Lock& lock);
   Batch next_batch() const;
+  void note_sizes(const Batch& written);
   void answer_ready(Lock& lock, Batch& written);
   void fail(Lock& lock, const Error& error);
   void tell(Lock& lock);
@@ -99,6 +102,7 @@ class Body final : public Hub {
   std::condition_variable wake_;
   store::Store store_;
   int64_t committed_;
+  LogSizes sizes_;               // of what was committed
   int64_t told_;                 // to those who watch
   int64_t equipped_ = 0;         // up to here every namespace has its service account
   std::deque<Waiting> waiting_;  // by what they need, ascending
@@ -131,6 +135,7 @@ Result<Done> Body::start() {
     Result<Done> done = journal_->commit(batch);
     if (!done.ok()) return Error{ErrorKind::kUnavailable, done.error().message};
     committed_ = told_ = store_.revision();
+    note_sizes(batch);
   }
   thread_ = std::thread([this] { run(); });
   return Done{};
@@ -267,6 +272,10 @@ std::optional<int64_t> Body::compactable() const {
   const int64_t compacted = store_.compacted();
   // Watchers have been told everything up to told_.
   if (told_ - compacted > options_.keep_revisions * 9 / 8) return told_ - options_.keep_revisions;
+  if (sizes_.total() > options_.keep_bytes / 8 * 9) {
+    const int64_t excess = std::min(sizes_.excess_over(options_.keep_bytes).value_or(0), told_);
+    if (excess > compacted) return excess;
+  }
   if (marks_.empty() || marks_.back().at - marks_.front().at < options_.keep_for) return std::nullopt;
   const int64_t old = std::min(marks_.front().revision, told_);
   if (old - compacted <= options_.keep_revisions / 100) return std::nullopt;
@@ -320,13 +329,22 @@ void Body::commit(Lock& lock) {
     return;
   }
   committed_ = target;
-  if (batch.compaction) store_.compact(batch.compaction->revision);
+  note_sizes(batch);
+  if (batch.compaction) {
+    store_.compact(batch.compaction->revision);
+    sizes_.forget(batch.compaction->revision);
+  }
   gathering_.on_commit(together, waiting_.size() - together);
   answer_ready(lock, batch);
 }
 
 Batch Body::next_batch() const {
   return {.changes = store_.changes_since(committed_), .uids = store_.uids()};
+}
+
+// Each revision is one change.
+void Body::note_sizes(const Batch& written) {
+  for (const std::string& text : written.texts) sizes_.add(text.size());
 }
 
 void Body::answer_ready(Lock& lock, Batch& written) {
@@ -366,11 +384,12 @@ void Body::fail(Lock& lock, const Error& error) {
 }
 
 void Body::tell(Lock& lock) {
-  std::vector<Telling> tellings = watchers_.take(store_, committed_, Steady::now());
+  std::vector<Telling> tellings = watchers_.take(store_, sizes_, committed_, Steady::now());
   told_ = committed_;
   if (tellings.empty()) return;
   lock.unlock();
-  for (const Telling& telling : tellings) deliver(telling);
+  Departures departures;
+  for (const Telling& telling : tellings) deliver(telling, departures);
   tellings.clear();
   lock.lock();
 }

@@ -42,6 +42,8 @@ struct Options {
   // How much of the log is kept for watchers: that many revisions, no longer than that.
   int64_t keep_revisions = 10'000;
   Duration keep_for = std::chrono::minutes{10};
+  // And no more than these bytes of it, as text, of a journal that has texts.
+  size_t keep_bytes = 64 << 20;
 };
 
 class Journal;

@@ -284,6 +284,59 @@ TEST(HubTest, ALogThatIsTooLongIsCompactedAndOldWatchesAreGone) {
   EXPECT_EQ(told.await(3), "modified a; added gone; deleted gone");
 }
 
+TEST(HubTest, ALogThatIsTooLargeIsCompacted) {
+  auto disk = std::make_shared<Disk>();
+  Options options = test_options();
+  options.keep_bytes = 100'000;
+  std::unique_ptr<Hub> hub = open_fake(disk, options);
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  const int64_t first = hub->revision();
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(hub->call(set("a", std::string(10'000, static_cast<char>('a' + i % 2)))).ok());
+  }
+  Told told;
+  auto since = [&](int64_t revision) {
+    return hub->watch(kube::kConfigMaps, "", {.version = std::to_string(revision)}, told.sink());
+  };
+  EXPECT_EQ(since(first).error().kind, ErrorKind::kGone);
+  EXPECT_EQ(since(hub->revision() - 15).error().kind, ErrorKind::kGone);
+  EXPECT_TRUE(since(hub->revision() - 3).ok());
+  EXPECT_LT(disk->rows.size(), 40u);
+}
+
+TEST(HubTest, WhoIsToldThatAnObjectStoppedToMatchIsToldOfTheSameDocument) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  auto labelled = [](std::string_view value) {
+    return kube::Request{
+        kube::kConfigMaps, "default",
+        kube::Patch{"a", kube::PatchKind::kMerge,
+                    json::object{{"metadata", json::object{{"labels", json::object{{"k", value}}}}}}}};
+  };
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  ASSERT_TRUE(hub->call(labelled("1")).ok());
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Object> left;
+  std::vector<std::unique_ptr<Subscription>> watches;
+  for (int i = 0; i < 3; ++i) {
+    kube::Watch query;
+    query.labels = kube::LabelSelector::parse("k=1").value();
+    WatchSink sink{.on_events = [&](const std::vector<WatchEvent>& events) {
+      std::lock_guard lock(mutex);
+      for (const WatchEvent& event : events) {
+        if (event.kind == store::ChangeKind::kDeleted) left.push_back(event.object);
+      }
+      changed.notify_all();
+    }};
+    watches.push_back(hub->watch(kube::kConfigMaps, "", query, std::move(sink)).value());
+  }
+  ASSERT_TRUE(hub->call(labelled("2")).ok());
+  std::unique_lock lock(mutex);
+  ASSERT_TRUE(changed.wait_for(lock, kPatience, [&] { return left.size() == 3; }));
+  EXPECT_EQ(left[0], left[1]);
+  EXPECT_EQ(left[0], left[2]);
+}
+
 TEST(HubTest, WhatIsOldIsCompactedEvenIfItIsLittle) {
   for (bool durable : {false, true}) {
     Options options = test_options();

@@ -60,12 +60,16 @@ bool Watcher::is_dropped() const {
   return dropped_;
 }
 
-void deliver(const Telling& telling) {
+void deliver(const Telling& telling, Departures& departures) {
   Watcher& watcher = *telling.watcher;
   std::vector<WatchEvent> events = telling.present;
   for (const WatchEvent& event : telling.changes) {
     std::optional<WatchEvent> seen = store::as_watched(event, watcher.resource_, watcher.ns_, watcher.query_);
-    if (seen) events.push_back(std::move(*seen));
+    if (!seen) continue;
+    if (seen->object != event.object) {
+      seen->object = departures.try_emplace(event.revision, seen->object).first->second;
+    }
+    events.push_back(std::move(*seen));
   }
   if (telling.bookmark) events.push_back(*telling.bookmark);
   watcher.tell(events);
@@ -118,7 +122,8 @@ void Watchers::begin(const store::Store& store, Watcher& watcher, int64_t commit
   }
 }
 
-void Watchers::go_on(const store::Store& store, Watcher& watcher, int64_t committed, Telling& telling) {
+void Watchers::go_on(const store::Store& store, const LogSizes& sizes, Watcher& watcher, int64_t committed,
+                     Telling& telling) {
   if (watcher.told_ >= committed) return;
   Result<std::vector<WatchEvent>> events = store.events_since(watcher.resource_, watcher.told_);
   if (!events.ok()) {
@@ -127,16 +132,18 @@ void Watchers::go_on(const store::Store& store, Watcher& watcher, int64_t commit
   }
   telling.changes = std::move(events).value();
   std::erase_if(telling.changes, [&](const WatchEvent& event) { return event.revision > committed; });
+  for (WatchEvent& event : telling.changes) event.bytes = sizes.of(event.revision);
   watcher.told_ = committed;
 }
 
-std::vector<Telling> Watchers::take(const store::Store& store, int64_t committed, Steady::time_point now) {
+std::vector<Telling> Watchers::take(const store::Store& store, const LogSizes& sizes, int64_t committed,
+                                    Steady::time_point now) {
   std::erase_if(all_, [](const std::shared_ptr<Watcher>& watcher) { return watcher->is_dropped(); });
   std::vector<Telling> tellings;
   for (const std::shared_ptr<Watcher>& watcher : all_) {
     Telling telling;
     if (!watcher->has_begun_) begin(store, *watcher, committed, telling);
-    if (!telling.over) go_on(store, *watcher, committed, telling);
+    if (!telling.over) go_on(store, sizes, *watcher, committed, telling);
     if (watcher->query_.bookmarks && now >= watcher->bookmark_at_) {
       watcher->bookmark_at_ = now + kBookmarkEvery;
       telling.bookmark = bookmark_at(watcher->resource_, committed, false);

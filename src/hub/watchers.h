@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "hub/hub.h"
 #include "hub/journal.h"
+#include "hub/log_sizes.h"
 #include "store/store.h"
 
 namespace trainyard::hub {
@@ -41,7 +43,7 @@ class Watcher {
 
  private:
   friend class Watchers;
-  friend void deliver(const struct Telling& telling);
+  friend void deliver(const struct Telling& telling, std::map<int64_t, Object>& departures);
   template <typename Call>
   void with_sink(Call call);
 
@@ -72,7 +74,9 @@ struct Telling {
 
   bool empty() const { return present.empty() && changes.empty() && !bookmark && !over; }
 };
-void deliver(const Telling& telling);
+// How objects were last that stopped to match, by revision: one document for all that are told of it.
+using Departures = std::map<int64_t, Object>;
+void deliver(const Telling& telling, Departures& departures);
 
 class Watchers {
  public:
@@ -81,14 +85,16 @@ class Watchers {
                                        const kube::Resource& resource, std::string_view ns,
                                        const kube::Watch& query, WatchSink sink, Steady::time_point now);
   // What is to be told now that everything up to `committed` is on disk.
-  std::vector<Telling> take(const store::Store& store, int64_t committed, Steady::time_point now);
+  std::vector<Telling> take(const store::Store& store, const LogSizes& sizes, int64_t committed,
+                            Steady::time_point now);
   // Whether somebody waits for the present.
   bool has_new() const { return has_new_; }
   std::vector<std::shared_ptr<Watcher>> take_all() { return std::exchange(all_, {}); }
 
  private:
   static void begin(const store::Store& store, Watcher& watcher, int64_t committed, Telling& telling);
-  static void go_on(const store::Store& store, Watcher& watcher, int64_t committed, Telling& telling);
+  static void go_on(const store::Store& store, const LogSizes& sizes, Watcher& watcher, int64_t committed,
+                    Telling& telling);
 
   std::vector<std::shared_ptr<Watcher>> all_;  // in the order they came
   bool has_new_ = false;

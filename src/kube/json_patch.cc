@@ -10,6 +10,8 @@ namespace {
 // Elements that inserting and removing may move, all operations together. Beyond it the
 // patch is refused: it would take longer than anybody waits.
 constexpr size_t kMovedMax = 20'000'000;
+// Of text that is copied, all operations together: a long text is one node.
+constexpr size_t kCopiedBytesMax = 3 << 20;
 
 Error bad_patch(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
@@ -51,6 +53,7 @@ std::optional<size_t> parse_index(std::string_view token, size_t size) {
 struct Extent {
   size_t nodes = 1;
   int depth = 1;
+  size_t bytes = 0;  // of text
 };
 
 Extent extent_of(const json::value& value) {
@@ -58,12 +61,18 @@ Extent extent_of(const json::value& value) {
   auto add = [&](const json::value& part) {
     Extent inner = extent_of(part);
     out.nodes += inner.nodes;
+    out.bytes += inner.bytes;
     out.depth = std::max(out.depth, inner.depth + 1);
   };
   if (const json::array* array = value.if_array()) {
     for (const json::value& part : *array) add(part);
   } else if (const json::object* object = value.if_object()) {
-    for (const json::key_value_pair& member : *object) add(member.value());
+    for (const json::key_value_pair& member : *object) {
+      out.bytes += member.key().size();
+      add(member.value());
+    }
+  } else if (const json::string* text = value.if_string()) {
+    out.bytes = text->size();
   }
   return out;
 }
@@ -214,8 +223,12 @@ class JsonPatcher {
       return bad_patch(fmt::format("there is nothing at {}", shown(view(from_text->get_string()))));
     }
     if (!moves) {
-      copied_ += extent_of(*found).nodes;
-      if (copied_ > kPatchCopiedNodesMax) return bad_patch("the patch copies too much");
+      const Extent extent = extent_of(*found);
+      copied_ += extent.nodes;
+      copied_bytes_ += extent.bytes;
+      if (copied_ > kPatchCopiedNodesMax || copied_bytes_ > kCopiedBytesMax) {
+        return bad_patch("the patch copies too much");
+      }
       return add(to, *found);
     }
     if (from.value() == to) return std::nullopt;
@@ -234,6 +247,7 @@ class JsonPatcher {
   json::value document_;
   std::string_view path_;  // of the operation at hand
   size_t copied_ = 0;
+  size_t copied_bytes_ = 0;
   size_t moved_ = 0;
 };
 

@@ -99,6 +99,16 @@ TEST(JsonPatch, BombsAreRefused) {
   }
   EXPECT_EQ(show(apply_json_patch(js(R"({"a":1})"), doubling)),
             "error: operation 16: the patch copies too much");
+  // A long text is one value, and so is a long name.
+  const std::string mebi(1 << 20, 'x');
+  for (const json::value& large : {json::value(mebi), json::value(json::object{{mebi, 1}})}) {
+    json::array copies;
+    for (int i = 0; i < 4; ++i) {
+      copies.push_back({{"op", "copy"}, {"from", "/a"}, {"path", fmt::format("/b{}", i)}});
+    }
+    EXPECT_EQ(show(apply_json_patch(json::object{{"a", large}}, copies)),
+              "error: operation 3: the patch copies too much");
+  }
 
   json::array deepening;
   for (int i = 0; i < 1000; ++i) deepening.push_back({{"op", "move"}, {"from", "/a"}, {"path", "/b"}});

@@ -1,45 +1,11 @@
 #include "kube/pod_parts.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "kube/access.h"
+#include "kube/part_testing.h"
 
 namespace trainyard::kube {
 namespace {
-
-std::string fault_text(const std::vector<PartFault>& faults) {
-  std::string all;
-  for (const PartFault& fault : faults) {
-    constexpr std::string_view kKinds[] = {"required", "invalid", "forbidden", "unsupported"};
-    all += fmt::format("{}{} {}{}{}", all.empty() ? "" : "; ", kKinds[static_cast<int>(fault.kind)],
-                       fault.path, fault.value.empty() ? "" : " = ", fault.value);
-  }
-  return all;
-}
-
-json::object part_of(std::string_view text) { return json::parse(jview(text)).as_object(); }
-
-struct PartRow {
-  std::string_view part;
-  std::string_view expected;
-};
-
-TEST(PodParts, Volumes) {
-  const PartRow rows[] = {
-      {R"({"name":"v"})", ""},
-      {R"({"name":"v","emptyDir":{},"secret":null})", ""},
-      {R"({"hostPath":{"path":"/a/..b/c"}})", ""},
-      {R"({"hostPath":{"path":"/a/../b"}})", "invalid hostPath.path = /a/../b"},
-      {R"({"hostPath":{"path":".."}})", "invalid hostPath.path = .."},
-      {R"({"configMap":{},"emptyDir":{},"hostPath":{"path":"/a"}})",
-       "forbidden hostPath; forbidden configMap"},
-  };
-  for (const PartRow& row : rows)
-    EXPECT_EQ(fault_text(volume_faults(part_of(row.part))), row.expected) << row.part;
-  EXPECT_FALSE(has_source(part_of(R"({"name":"v","secret":null})")));
-  EXPECT_TRUE(has_source(part_of(R"({"name":"v","image":{}})")));
-}
 
 TEST(PodParts, Containers) {
   const PartRow rows[] = {

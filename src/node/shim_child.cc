@@ -14,6 +14,7 @@
 #include <cstring>
 #include <variant>
 
+#include "kube/access.h"
 #include "node/pipe.h"
 
 namespace trainyard::node {
@@ -96,9 +97,10 @@ StartFailure failure_of(const ShimPlan& plan, const Report& report) {
     case Stage::kUser:
       return {128, fmt::format("cannot run as user {}: {}", plan.uid.value_or(0), why)};
     case Stage::kFolder:
-      return {128, fmt::format("chdir to cwd (\"{}\") failed: {}", plan.cwd, why)};
+      return {128, fmt::format("chdir to cwd (\"{}\") failed: {}", kube::shown(plan.cwd), why)};
     case Stage::kExec:
-      return {report.error == ENOENT ? 127 : 126, fmt::format("exec: \"{}\": {}", plan.argv.front(), why)};
+      return {report.error == ENOENT ? 127 : 126,
+              fmt::format("exec: \"{}\": {}", kube::shown(plan.argv.front()), why)};
   }
   return {128, why};
 }
@@ -154,7 +156,7 @@ Result<std::string> find_command(const std::string& command,
     at = end + 1;
   }
   return Error{ErrorKind::kNotFound,
-               fmt::format("exec: \"{}\": executable file not found in $PATH", command)};
+               fmt::format("exec: \"{}\": executable file not found in $PATH", kube::shown(command))};
 }
 
 std::variant<Child, StartFailure> start_child(const ShimPlan& plan) {

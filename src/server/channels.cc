@@ -10,6 +10,15 @@ std::optional<Frame> frame_of(std::string_view message) {
   return Frame{static_cast<unsigned char>(message[0]), message.substr(1)};
 }
 
+std::optional<Frame> FrameReader::next(std::string_view bytes, bool begins) {
+  if (begins) {
+    std::optional<Frame> frame = frame_of(bytes);
+    channel_ = frame ? std::optional(frame->channel) : std::nullopt;
+    return frame;
+  }
+  return channel_ ? std::optional(Frame{*channel_, bytes}) : std::nullopt;
+}
+
 std::string framed(unsigned char channel, std::string_view data) {
   std::string message;
   message.reserve(data.size() + 1);

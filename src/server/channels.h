@@ -23,6 +23,15 @@ struct Frame {
 std::optional<Frame> frame_of(std::string_view message);
 std::string framed(unsigned char channel, std::string_view data);
 
+// The same of messages that come in pieces: the first names the channel of all.
+class FrameReader {
+ public:
+  std::optional<Frame> next(std::string_view bytes, bool begins);
+
+ private:
+  std::optional<unsigned char> channel_;
+};
+
 struct TerminalSize {
   int columns = 0;
   int rows = 0;

@@ -15,6 +15,17 @@ TEST(ChannelsTest, Frames) {
   EXPECT_EQ(frame_of(bytes)->data, std::string_view("\0", 1));
 }
 
+TEST(ChannelsTest, PiecesBelongToTheChannelOfTheFirst) {
+  FrameReader frames;
+  EXPECT_FALSE(frames.next("x", false));
+  EXPECT_EQ(frames.next(framed(kStdinChannel, "a"), true)->data, "a");
+  ASSERT_TRUE(frames.next("\x01", false));
+  EXPECT_EQ(frames.next("\x01", false)->channel, kStdinChannel);
+  EXPECT_EQ(frames.next("\x01", false)->data, "\x01");
+  EXPECT_FALSE(frames.next("", true));
+  EXPECT_FALSE(frames.next("x", false));
+}
+
 TEST(ChannelsTest, Sizes) {
   EXPECT_EQ(terminal_size_of(R"({"Width":80,"Height":24})"), (TerminalSize{80, 24}));
   for (std::string_view text : {"", "{}", "[]", R"({"Width":0,"Height":24})", R"({"Width":80})",

@@ -30,28 +30,34 @@ constexpr Duration kLinger{1'000};            // for a client that is still send
 constexpr size_t kLingerBytesMax = 16 << 20;  // and how much of it
 constexpr size_t kHeadBytes = 256;            // about what the header of an answer takes
 constexpr size_t kReadAtOnceMax = transport::kTlsRecordBytes;
-constexpr size_t kWrittenAtOnceMax = 64 * 1024;  // larger answers are not copied behind their header
+constexpr size_t kWrittenAtOnceMax = kFreeOfRoomBytes;  // larger ones are not copied behind their header
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
-// Takes the body out of it.
-HttpRequest request_of(BeastRequest& from, bool client_certificate) {
+// Without its body.
+HttpRequest head_of_request(const BeastRequest& from, bool client_certificate) {
   HttpRequest request;
   request.method = view(from.method_string());
   request.target = view(from.target());
   for (const auto& field : from) {
     request.headers.push_back({std::string(view(field.name_string())), std::string(view(field.value()))});
   }
-  request.body = std::move(from.body());
   request.client_certificate = client_certificate;
   request.websocket = beast::websocket::is_upgrade(from);
+  return request;
+}
+
+// Takes the body out of it.
+HttpRequest request_of(BeastRequest& from, bool client_certificate) {
+  HttpRequest request = head_of_request(from, client_certificate);
+  request.body = std::move(from.body());
   return request;
 }
 
 std::string head_of(const HttpResponse& response, bool keep) {
   const bool has_body = response.status != 304;
   std::string head;
-  head.reserve(kHeadBytes + response.body.size());
+  head.reserve(kHeadBytes + (response.body.size() > kWrittenAtOnceMax ? 0 : response.body.size()));
   auto out = std::back_inserter(head);
   fmt::format_to(out, "HTTP/1.1 {} {}\r\n", response.status,
                  view(http::obsolete_reason(static_cast<http::status>(response.status))));
@@ -76,6 +82,11 @@ std::optional<Status> status_of_failure(const beast::error_code& error) {
     return bad_request("not an HTTP request: " + error.message());
   }
   return std::nullopt;
+}
+
+// Whether where the body ends is not for us to know. Somebody in front of us may think otherwise.
+bool is_coded(const http::request_parser<http::string_body>& parser) {
+  return parser.get().count(http::field::transfer_encoding) > 0 && !parser.chunked();
 }
 
 class Connection final : public LiveConnection, public std::enable_shared_from_this<Connection> {
@@ -154,13 +165,19 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     beast::error_code error = co_await read(parser);
     reading_ = false;
     if (error) {
-      if (std::optional<Status> status = status_of_failure(error)) co_await refuse_and_linger(*status);
+      std::optional<Status> status = refused_ ? refused_ : status_of_failure(error);
+      if (status) co_await refuse_and_linger(*status);
+      co_return false;
+    }
+    if (is_coded(parser)) {
+      co_await refuse_and_linger(bad_request("the Transfer-Encoding is not supported"));
       co_return false;
     }
     deadline_.clear();  // for as long as it takes to answer
     keep_heap_room();
     if (stopping_) co_return false;
     Outcome outcome = co_await handled(request_of(parser.get(), certificate_));
+    body_share_.reset();
     bool keep = parser.get().keep_alive();
     if (auto* response = std::get_if<HttpResponse>(&outcome)) {
       co_return co_await write(std::move(*response), keep, parser.get().method() == http::verb::head) && keep;
@@ -187,6 +204,8 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
       if (has_begun && !std::exchange(is_in_header, has_begun)) deadline_.set(limits_.header);
       if (parser.is_header_done() && !std::exchange(is_in_body, true)) {
         deadline_.set(limits_.body);
+        refused_ = refusal_of_body(parser);
+        if (refused_) co_return http::error::body_limit;
         static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
         bool is_wanted = beast::iequals(parser.get()[http::field::expect], "100-continue");
         if (is_wanted && !co_await write_all(kContinue)) co_return http::error::end_of_stream;
@@ -196,6 +215,17 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
       }
       has_begun = true;
     }
+  }
+
+  // A large body is read when it is known whose it is and that there is room for it.
+  std::optional<Status> refusal_of_body(const http::request_parser<http::string_body>& parser) {
+    const uint64_t told = parser.content_length().value_or(0);
+    const size_t bytes = parser.chunked() ? kBodyBytesMax : static_cast<size_t>(told);
+    if (bytes <= kFreeOfRoomBytes) return std::nullopt;
+    auto admitted = handler_.admit_body(head_of_request(parser.get(), certificate_), bytes);
+    if (auto* status = std::get_if<Status>(&admitted)) return std::move(*status);
+    body_share_ = std::move(std::get<Room::Share>(admitted));
+    return std::nullopt;
   }
 
   // Appends to the buffer what has come, at least a byte; false when the client is gone.
@@ -296,18 +326,25 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     auto end = std::chrono::steady_clock::now() + from.lifetime.value_or(std::chrono::hours{24 * 365});
     while (!peer_left_) {
       ready_ = false;
-      std::string chunk;
+      SharedText chunk;
       Stream::State state = from.stream->pull(chunk);
       bool over = stopping_ || std::chrono::steady_clock::now() >= end;
-      if (!chunk.empty() && !co_await write_chunk(chunk)) co_return;
+      const bool is_empty = chunk == nullptr || chunk->empty();
+      if (!is_empty && !co_await write_chunk(*chunk)) co_return;
       if (state == Stream::State::kBroken) co_return;
-      if (state == Stream::State::kEnded || (over && chunk.empty())) co_return co_await end_stream();
-      if (chunk.empty()) co_await wait_for_more(from.stream->poll_every(), end);
+      if (state == Stream::State::kEnded || (over && is_empty)) co_return co_await end_stream();
+      if (is_empty) co_await wait_for_more(from.stream->poll_every(), end);
     }
   }
 
   Awaitable<bool> write_chunk(const std::string& chunk) {
-    bool is_written = co_await write_all(fmt::format("{:x}\r\n{}\r\n", chunk.size(), chunk));
+    bool is_written = false;
+    if (chunk.size() <= kWrittenAtOnceMax) {
+      is_written = co_await write_all(fmt::format("{:x}\r\n{}\r\n", chunk.size(), chunk));
+    } else {
+      is_written = co_await write_all(fmt::format("{:x}\r\n", chunk.size())) && co_await write_all(chunk) &&
+                   co_await write_all("\r\n");
+    }
     deadline_.clear();
     co_return is_written;
   }
@@ -365,7 +402,9 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
   // State.
   beast::flat_buffer buffer_;
   bool certificate_ = false;
-  bool reading_ = false;  // nothing is being answered: it may be closed at any time
+  Room::Share body_share_;         // of the request that is read or answered
+  std::optional<Status> refused_;  // its body, before it was read
+  bool reading_ = false;           // nothing is being answered: it may be closed at any time
   bool stopping_ = false;
   bool ready_ = false;  // the stream may have more
   bool peer_left_ = false;

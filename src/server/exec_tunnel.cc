@@ -39,8 +39,8 @@ class ExecTunnel final : public Tunnel, public std::enable_shared_from_this<Exec
     });
   }
 
-  void on_message(std::string_view message) override {
-    std::optional<Frame> frame = frame_of(message);
+  void on_message(std::string_view bytes, bool begins) override {
+    std::optional<Frame> frame = frames_.next(bytes, begins);
     if (!frame || session_ == nullptr) return;
     if (frame->channel == kStdinChannel && in_ != nullptr) {
       in_->write(frame->data);
@@ -131,6 +131,7 @@ class ExecTunnel final : public Tunnel, public std::enable_shared_from_this<Exec
   ChannelProtocol protocol_;
   // State.
   TunnelPeer* peer_ = nullptr;
+  FrameReader frames_;
   std::shared_ptr<FdPump> in_;
   std::shared_ptr<FdPump> out_;
   std::shared_ptr<FdPump> err_;

@@ -1,5 +1,7 @@
 #include "server/forward_tunnel.h"
 
+#include <boost/asio/post.hpp>
+
 #include "server/channels.h"
 #include "server/fd_pump.h"
 #include "server/tunnel.h"
@@ -18,60 +20,85 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
 
   void start(TunnelPeer& peer, boost::asio::any_io_executor executor) override {
     peer_ = &peer;
-    pumps_.resize(ports_.size());
+    executor_ = std::move(executor);
+    forwards_.resize(ports_.size());
     for (size_t i = 0; i < ports_.size(); ++i) {
       peer.send(framed(data_channel(i), port_bytes(ports_[i])));
       peer.send(framed(error_channel(i), port_bytes(ports_[i])));
     }
-    for (size_t i = 0; i < ports_.size(); ++i) open(i, executor);
+    open_ = ports_.size();
+    for (size_t i = 0; i < ports_.size(); ++i) open(i);
     close_if_done();
   }
 
-  void on_message(std::string_view message) override {
-    std::optional<Frame> frame = frame_of(message);
-    if (!frame || frame->channel % 2 != 0 || frame->channel / 2 >= pumps_.size()) return;
-    FdPump* pump = pumps_[frame->channel / 2].get();
-    if (pump == nullptr) return;
-    pump->write(frame->data);
-    if (pump->backlog() > kTunnelBacklogMax) peer_->pause();
+  void on_message(std::string_view bytes, bool begins) override {
+    std::optional<Frame> frame = frames_.next(bytes, begins);
+    if (!frame || frame->channel % 2 != 0 || frame->channel / 2 >= forwards_.size()) return;
+    Forward& forward = forwards_[frame->channel / 2];
+    if (forward.is_connecting) {
+      forward.early += frame->data;
+    } else if (forward.pump != nullptr) {
+      forward.pump->write(frame->data);
+    }
+    if (waiting() > kTunnelBacklogMax) peer_->pause();
   }
 
   void on_drained() override { pause_all(false); }
 
   void stop() override {
     peer_ = nullptr;
-    for (auto& pump : pumps_) {
-      if (pump != nullptr) pump->stop();
-      pump = nullptr;
+    for (Forward& forward : forwards_) {
+      if (forward.pump != nullptr) forward.pump->stop();
+      forward.pump = nullptr;
     }
   }
 
  private:
+  struct Forward {
+    std::shared_ptr<FdPump> pump;  // null: not yet, ended, or could not be opened
+    bool is_connecting = true;
+    std::string early;  // what came before it was connected
+  };
+
   static unsigned char data_channel(size_t i) { return static_cast<unsigned char>(2 * i); }
   static unsigned char error_channel(size_t i) { return static_cast<unsigned char>(2 * i + 1); }
 
-  void open(size_t i, const boost::asio::any_io_executor& executor) {
-    Result<Fd> fd = connect_(ports_[i]);
+  void open(size_t i) {
+    connect_(ports_[i], [weak = weak_from_this(), executor = executor_, i](Result<Fd> fd) {
+      boost::asio::post(executor, [weak, i, fd = std::move(fd)]() mutable {
+        if (auto self = weak.lock()) self->connected(i, std::move(fd));
+      });
+    });
+  }
+
+  void connected(size_t i, Result<Fd> fd) {
+    if (peer_ == nullptr) return;
+    Forward& forward = forwards_[i];
+    forward.is_connecting = false;
+    std::string early = std::exchange(forward.early, {});
     if (!fd.ok()) {
       peer_->send(framed(error_channel(i), fd.error().message));
-      return;
+      resume_client();
+      --open_;
+      return close_if_done();
     }
-    ++open_;
     auto weak = weak_from_this();
-    pumps_[i] = FdPump::make(executor, std::move(fd).value(),
-                             {.on_data =
-                                  [weak, i](std::string_view bytes) {
-                                    if (auto self = weak.lock()) self->told(i, bytes);
-                                  },
-                              .on_end =
-                                  [weak, i] {
-                                    if (auto self = weak.lock()) self->ended(i);
-                                  },
-                              .on_drained =
-                                  [weak] {
-                                    if (auto self = weak.lock()) self->resume_client();
-                                  }});
-    pumps_[i]->start_reading();
+    forward.pump = FdPump::make(executor_, std::move(fd).value(),
+                                {.on_data =
+                                     [weak, i](std::string_view bytes) {
+                                       if (auto self = weak.lock()) self->told(i, bytes);
+                                     },
+                                 .on_end =
+                                     [weak, i] {
+                                       if (auto self = weak.lock()) self->ended(i);
+                                     },
+                                 .on_drained =
+                                     [weak] {
+                                       if (auto self = weak.lock()) self->resume_client();
+                                     }});
+    forward.pump->start_reading();
+    forward.pump->write(early);
+    resume_client();
   }
 
   void told(size_t i, std::string_view bytes) {
@@ -82,8 +109,9 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
 
   void ended(size_t i) {
     if (peer_ == nullptr) return;
-    pumps_[i]->stop();
-    pumps_[i] = nullptr;
+    forwards_[i].pump->stop();
+    forwards_[i].pump = nullptr;
+    resume_client();
     --open_;
     close_if_done();
   }
@@ -93,13 +121,23 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
   }
 
   void pause_all(bool paused) {
-    for (auto& pump : pumps_) {
-      if (pump != nullptr) pump->pause(paused);
+    for (Forward& forward : forwards_) {
+      if (forward.pump != nullptr) forward.pump->pause(paused);
     }
   }
 
+  // Takes more of the client's bytes, unless many wait already.
   void resume_client() {
-    if (peer_ != nullptr) peer_->resume();
+    if (peer_ != nullptr && waiting() <= kTunnelBacklogMax) peer_->resume();
+  }
+
+  // Bytes of the client that the pod has not taken.
+  size_t waiting() const {
+    size_t bytes = 0;
+    for (const Forward& forward : forwards_) {
+      bytes += forward.early.size() + (forward.pump == nullptr ? 0 : forward.pump->backlog());
+    }
+    return bytes;
   }
 
   // Fixed.
@@ -107,8 +145,10 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
   std::vector<int> ports_;
   // State.
   TunnelPeer* peer_ = nullptr;
-  std::vector<std::shared_ptr<FdPump>> pumps_;  // null: ended, or could not be opened
-  int open_ = 0;
+  FrameReader frames_;
+  boost::asio::any_io_executor executor_;
+  std::vector<Forward> forwards_;
+  size_t open_ = 0;  // that are being connected, or are
 };
 
 }  // namespace

@@ -14,8 +14,10 @@ namespace trainyard::server {
 
 class Tunnel;
 
-// A connected, non-blocking socket to a port of the pod.
-using Connect = std::function<Result<Fd>(int port)>;
+// Told, on any thread, of a connected, non-blocking socket.
+using Connected = std::function<void(Result<Fd> socket)>;
+// Makes one to a port of the pod; returns at once.
+using Connect = std::function<void(int port, Connected connected)>;
 
 std::shared_ptr<Tunnel> forward_tunnel(Connect connect, std::vector<int> ports);
 

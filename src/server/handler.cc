@@ -1,7 +1,6 @@
 #include "server/handler.h"
 
 #include "base/match.h"
-#include "server/body.h"
 #include "server/patched.h"
 
 namespace trainyard::server {
@@ -40,8 +39,11 @@ Handler::Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodA
     : options_(std::move(options)),
       registry_(registry),
       gate_(options_.token, options_.names),
+      bodies_(options_.bodies_bytes_max),
+      unsent_(options_.unsent_bytes_max),
+      lines_(unsent_),
       pages_(registry, hub, counters_, options_.git_version),
-      objects_(hub, registry, options_.clock, or_at_once(options_.run)),
+      objects_(hub, registry, lines_, options_.clock, or_at_once(options_.run)),
       subresources_(objects_, gate_.tokens()),
       pod_calls_(objects_, pods),
       proxy_calls_(objects_, pods),
@@ -63,7 +65,8 @@ void Handler::handle(HttpRequest request, Respond respond, Run run) {
   std::optional<Route> route = route_of(call->uri.segments);
   std::string verb = route ? verb_for_counting(*call, *route) : "other";
   counters_.in_flight += 1;
-  call->respond = [this, verb, respond = std::move(respond)](Outcome outcome) {
+  call->respond = [this, verb, method = call->request.method, respond = std::move(respond)](Outcome outcome) {
+    hold(method, outcome);
     counters_.in_flight -= 1;
     counters_.count_request(verb, code_of(outcome));
     respond(std::move(outcome));
@@ -80,6 +83,24 @@ void Handler::handle(HttpRequest request, Respond respond, Run run) {
     return refuse(call, too_many_requests("too many requests at once, try again", 1));
   }
   admit(call, *route);
+}
+
+OrStatus<Room::Share> Handler::admit_body(const HttpRequest& head, size_t bytes) {
+  if (auto wrong = gate_.check_address(head)) return *wrong;
+  if (!gate_.who(head, options_.clock())) return unauthorized();
+  if (Room::Share share = bodies_.take(bytes)) return share;
+  return too_many_requests("too many large requests at once, try again", 1);
+}
+
+void Handler::hold(const std::string& method, Outcome& outcome) {
+  auto* response = std::get_if<HttpResponse>(&outcome);
+  if (response == nullptr || response->body.size() <= kFreeOfRoomBytes) return;
+  response->held = unsent_.take(response->body.size());
+  if (response->held != nullptr) return;
+  // Nothing but a question may simply be asked again.
+  const bool asks = method == "GET" || method == "HEAD";
+  outcome = response_of(asks ? too_many_requests("too much is being sent at once, try again", 1)
+                             : timeout("this was carried out, but there is no room for the answer", 0));
 }
 
 void Handler::admit(const CallRef& call, const Route& route) {

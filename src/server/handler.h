@@ -8,15 +8,18 @@
 #include <vector>
 
 #include "hub/hub.h"
+#include "server/body.h"
 #include "server/call.h"
 #include "server/counters.h"
 #include "server/gate.h"
+#include "server/line_cache.h"
 #include "server/node_metrics.h"
 #include "server/objects.h"
 #include "server/pages.h"
 #include "server/pod_access.h"
 #include "server/pod_calls.h"
 #include "server/proxy_calls.h"
+#include "server/room.h"
 #include "server/subresources.h"
 
 namespace trainyard::server {
@@ -26,8 +29,10 @@ struct HandlerOptions {
   std::vector<std::string> names;  // by which requests may call us
   std::string git_version = "v1.33.0-trainyard";
   std::string node_name = "trainyard";
-  int64_t in_flight_max = 400;  // requests that are being answered, streams not counted
-  std::function<Time()> clock;  // REQUIRES: set
+  int64_t in_flight_max = 400;          // requests that are being answered, streams not counted
+  size_t bodies_bytes_max = 32 << 20;   // of large requests that are being read or answered
+  size_t unsent_bytes_max = 128 << 20;  // of large answers and events that are being sent
+  std::function<Time()> clock;          // REQUIRES: set
   // Where answers are made that may take long; at once when not set.
   Run run;
 };
@@ -37,6 +42,10 @@ class Handler {
   // The hub, the registry and the pods outlive it. `pods` may be null: there is no node.
   Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodAccess* pods);
 
+  // Before a large body is read: who sends it, and whether there is room for it. The share is to be kept
+  // until the request is answered.
+  OrStatus<Room::Share> admit_body(const HttpRequest& head, size_t bytes);
+
   // `respond` is called once, perhaps before this returns; most answers are made in `run`, at
   // once when it is not set. REQUIRES: every answer has come before the handler goes.
   void handle(HttpRequest request, Respond respond, Run run = {});
@@ -45,6 +54,8 @@ class Handler {
 
  private:
   void admit(const CallRef& call, const Route& route);
+  // Takes room for an answer; where there is none the answer says so.
+  void hold(const std::string& method, Outcome& outcome);
   void handle_resource(const CallRef& call);
   void review(const CallRef& call);
 
@@ -53,6 +64,9 @@ class Handler {
   Registry& registry_;
   Gate gate_;
   // State.
+  Room bodies_;
+  Room unsent_;
+  LineCache lines_;
   Counters counters_;
   Pages pages_;
   Objects objects_;

@@ -1,66 +1,9 @@
 #include "server/handler.h"
 
-#include <future>
-
-#include "server/testing.h"
+#include "server/handler_testing.h"
 
 namespace trainyard::server {
 namespace {
-
-// The whole API without a socket.
-class HandlerTest : public testing::Test {
- protected:
-  HandlerTest() {
-    hub::Options options;
-    options.clock = [] { return kTestNow; };
-    hub_ = hub::Hub::open(std::move(options)).value();
-    HandlerOptions handler_options;
-    handler_options.token = "token";
-    handler_options.names = {"localhost"};
-    handler_options.clock = [] { return kTestNow; };
-    handler_ = std::make_unique<Handler>(std::move(handler_options), *hub_, registry_, &pods_);
-  }
-
-  Outcome ask(std::string method, std::string target, std::string body = "", std::vector<Header> headers = {},
-              bool websocket = false) {
-    headers.push_back({"Host", "localhost"});
-    headers.push_back({"Authorization", "Bearer token"});
-    auto answered = std::make_shared<std::promise<Outcome>>();
-    std::future<Outcome> answer = answered->get_future();
-    handler_->handle({.method = std::move(method),
-                      .target = std::move(target),
-                      .headers = std::move(headers),
-                      .body = std::move(body),
-                      .websocket = websocket},
-                     [answered](Outcome outcome) { answered->set_value(std::move(outcome)); });
-    EXPECT_EQ(answer.wait_for(std::chrono::seconds(kPatienceSeconds)), std::future_status::ready);
-    return answer.get();
-  }
-  HttpResponse call(std::string method, const std::string& target, std::string body = "",
-                    const std::string& type = "", const std::string& accept = "") {
-    std::vector<Header> headers;
-    if (!type.empty()) headers.push_back({"Content-Type", type});
-    if (!accept.empty()) headers.push_back({"Accept", accept});
-    Outcome outcome = ask(std::move(method), target, std::move(body), std::move(headers));
-    if (auto* response = std::get_if<HttpResponse>(&outcome)) return *response;
-    ADD_FAILURE() << target << " is no plain answer";
-    return {};
-  }
-  static json::object object_of(const HttpResponse& response) {
-    Result<json::value> value = kube::parse_json(response.body);
-    EXPECT_TRUE(value.ok()) << response.body;
-    return value.ok() && value->is_object() ? value->get_object() : json::object{};
-  }
-  static std::string text(const HttpResponse& response, std::initializer_list<std::string_view> path) {
-    return std::string(kube::text_at(object_of(response), path));
-  }
-  static std::string path(std::string_view rest) { return std::string(kConfigMapsPath) + std::string(rest); }
-
-  std::unique_ptr<hub::Hub> hub_;
-  Registry registry_;
-  FakePods pods_;
-  std::unique_ptr<Handler> handler_;
-};
 
 TEST_F(HandlerTest, RefusesAsTheRealServerDoes) {
   ASSERT_EQ(call("POST", path(""), config_text("a")).status, 201);
@@ -320,10 +263,10 @@ TEST_F(HandlerTest, OldVersionsOfTfJobArePatched) {
   auto once = std::make_shared<std::once_flag>();
   stream.on_ready([told, once] { std::call_once(*once, [&] { told->set_value(); }); });
   std::string lines;
-  stream.pull(lines);
+  pull(stream, lines);
   if (lines.empty()) {
     ASSERT_EQ(told->get_future().wait_for(std::chrono::seconds(kPatienceSeconds)), std::future_status::ready);
-    stream.pull(lines);
+    pull(stream, lines);
   }
   EXPECT_TRUE(lines.starts_with(R"({"type":"ADDED")")) << lines;
   EXPECT_NE(lines.find(R"("apiVersion":"kubeflow.org/v1beta1")"), std::string::npos) << lines;
@@ -443,7 +386,7 @@ TEST_F(HandlerTest, LogsAreStreams) {
   Outcome outcome = ask("GET", std::string(kPodsPath) + "/p/log?tailLines=2");
   ASSERT_TRUE(std::holds_alternative<StreamResponse>(outcome));
   std::string text;
-  EXPECT_EQ(std::get<StreamResponse>(outcome).stream->pull(text), Stream::State::kEnded);
+  EXPECT_EQ(pull(*std::get<StreamResponse>(outcome).stream, text), Stream::State::kEnded);
   EXPECT_EQ(text, "one\ntwo\n");
   EXPECT_EQ(pods_.last_log.tail_lines, 2);
   EXPECT_EQ(pods_.last_pod.container, "c");

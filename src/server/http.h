@@ -19,6 +19,8 @@ namespace trainyard::server {
 inline constexpr size_t kBodyBytesMax = 3 * 1024 * 1024;  // what an API server takes
 inline constexpr size_t kHeaderBytesMax = 64 * 1024;
 inline constexpr size_t kStreamChunkBytes = 64 * 1024;  // about what one pull gives
+// What is larger takes room (room.h) while it is kept for a client: to read it, or to send it.
+inline constexpr size_t kFreeOfRoomBytes = 64 * 1024;
 
 struct Header {
   std::string name;
@@ -43,7 +45,11 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::vector<Header> headers;
   std::string body;
+  std::shared_ptr<const void> held;  // the room that a large body takes until it is sent
 };
+
+// Bytes that several may be sending.
+using SharedText = std::shared_ptr<const std::string>;
 
 // Bytes that come over time. Thread-safe; dropping it ends whatever feeds it.
 class Stream {
@@ -54,9 +60,9 @@ class Stream {
     kBroken,  // cut off: the reader was too slow, or the source failed
   };
   virtual ~Stream() = default;
-  // Appends what there is, about kStreamChunkBytes at most. kOpen with nothing appended:
-  // nothing is there now.
-  virtual State pull(std::string& out) = 0;
+  // What there is, about kStreamChunkBytes at most unless one thing alone is larger; null, or
+  // nothing, when there is nothing now.
+  virtual State pull(SharedText& out) = 0;
   // `wake` is called, on any thread and perhaps more than once, when a pull that gave
   // nothing may give something now.
   virtual void on_ready(std::function<void()> wake) = 0;

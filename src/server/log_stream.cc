@@ -9,7 +9,17 @@ class LogStream final : public Stream {
  public:
   explicit LogStream(std::unique_ptr<LogReader> reader) : reader_(std::move(reader)) {}
 
-  State pull(std::string& out) override {
+  State pull(SharedText& out) override {
+    auto text = std::make_shared<std::string>();
+    State state = read(*text);
+    out = std::move(text);
+    return state;
+  }
+  void on_ready(std::function<void()>) override {}
+  Duration poll_every() const override { return kPollEvery; }
+
+ private:
+  State read(std::string& out) {
     while (out.size() < kStreamChunkBytes) {
       size_t before = out.size();
       Result<bool> more = reader_->read(out);
@@ -19,10 +29,7 @@ class LogStream final : public Stream {
     }
     return State::kOpen;
   }
-  void on_ready(std::function<void()>) override {}
-  Duration poll_every() const override { return kPollEvery; }
 
- private:
   std::unique_ptr<LogReader> reader_;
 };
 

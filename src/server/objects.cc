@@ -275,7 +275,7 @@ void Objects::watch(const CallRef& call) {
   if (!call->path.name.empty()) query.value().fields.add("metadata.name", call->path.name);
   Duration lifetime = query->timeout_seconds > 0 ? seconds(query->timeout_seconds) : kWatchLifetime;
   WatchView view{call->api, call->form, call->include, clock_};
-  auto stream = open_watch(hub_, call->path.ns, *query, std::move(view));
+  auto stream = open_watch(hub_, lines_, call->path.ns, *query, std::move(view));
   if (!stream.ok()) return refuse(call, status_of(stream.error(), call->api->resource, ""));
   call->respond(StreamResponse{.content_type = std::string(content_type_of(call->form)),
                                .stream = std::move(stream).value(),

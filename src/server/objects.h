@@ -7,6 +7,7 @@
 
 #include "hub/hub.h"
 #include "server/call.h"
+#include "server/line_cache.h"
 
 namespace trainyard::server {
 
@@ -14,9 +15,9 @@ class Objects {
  public:
   using Then = std::function<void(const CallRef& call, hub::Answer& answer)>;
 
-  // `run`: where answers are made that may take long.
-  Objects(hub::Hub& hub, Registry& registry, std::function<Time()> clock, Run run)
-      : hub_(hub), registry_(registry), clock_(std::move(clock)), run_(std::move(run)) {}
+  // `run`: where answers are made that may take long. `lines`: what watches share.
+  Objects(hub::Hub& hub, Registry& registry, LineCache& lines, std::function<Time()> clock, Run run)
+      : hub_(hub), registry_(registry), lines_(lines), clock_(std::move(clock)), run_(std::move(run)) {}
 
   // What the method and path of a call without a subresource ask for.
   void handle(const CallRef& call);
@@ -43,6 +44,7 @@ class Objects {
 
   hub::Hub& hub_;
   Registry& registry_;
+  LineCache& lines_;
   std::function<Time()> clock_;
   Run run_;
 };

@@ -1,5 +1,7 @@
 #include "server/patched.h"
 
+#include <fmt/format.h>
+
 #include "kube/patch.h"
 #include "server/nulls.h"
 #include "server/validate_fields.h"
@@ -7,6 +9,28 @@
 
 namespace trainyard::server {
 namespace {
+
+constexpr std::string_view kTooLarge = "RequestEntityTooLarge";
+constexpr size_t kBytesPerValue = 4;  // about what is around a value, in text
+
+size_t text_bytes(const json::value& value);
+
+size_t text_bytes(const json::object& object) {
+  size_t bytes = kBytesPerValue;
+  for (const json::key_value_pair& member : object) bytes += member.key().size() + text_bytes(member.value());
+  return bytes;
+}
+
+// About; every value is counted.
+size_t text_bytes(const json::value& value) {
+  if (const json::object* object = value.if_object()) return text_bytes(*object);
+  size_t bytes = kBytesPerValue;
+  if (const json::string* text = value.if_string()) bytes += text->size();
+  if (const json::array* list = value.if_array()) {
+    for (const json::value& element : *list) bytes += text_bytes(element);
+  }
+  return bytes;
+}
 
 Error to_error(const ApiResource& resource, const Status& refusal) {
   const Status told = resource.built_in ? strict_patch_error(refusal) : refusal;
@@ -19,6 +43,12 @@ Error to_error(const ApiResource& resource, const Status& refusal) {
 
 // What was there before the patch is let be: a writer within the plane let it in.
 Result<Done> shape(const ApiResource& resource, json::object& object, const json::object& before) {
+  const size_t bytes = text_bytes(object);
+  if (bytes > kObjectBytesMax && bytes > text_bytes(before)) {
+    return Error{ErrorKind::kInvalid,
+                 fmt::format("the object would be too large: limit is {}", kObjectBytesMax),
+                 {{std::string(kTooLarge), "", ""}}};
+  }
   FieldProblems problems = resource.from_crd ? FieldProblems{} : field_problems(resource, object);
   if (problems.refusal || !problems.unknown.empty()) {
     FieldProblems old = field_problems(resource, before);
@@ -30,6 +60,10 @@ Result<Done> shape(const ApiResource& resource, json::object& object, const json
 }
 
 }  // namespace
+
+bool is_object_too_large(const Error& error) {
+  return error.causes.size() == 1 && error.causes.front().reason == kTooLarge;
+}
 
 void shape_patches(hub::Hub& hub, const Registry& registry) {
   for (const ApiResource* resource : registry.all()) {

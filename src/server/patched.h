@@ -3,8 +3,10 @@
 // of them. Thread-safe.
 //
 // A value of another type than its field's refuses the patch, a field that the kind does not have
-// is dropped, null is what it is in a body (nulls.h). The hub does this with the object that is
-// there when the patch is carried out, so no two writers can slip something past it.
+// is dropped, null is what it is in a body (nulls.h). One that lets an object grow beyond
+// kObjectBytesMax is refused: a body has its limit, and many patches together would have none. The hub does
+// this with the object that is there when the patch is carried out, so no two writers can slip something past
+// it.
 #pragma once
 
 #include <string>
@@ -15,6 +17,12 @@
 #include "server/registry.h"
 
 namespace trainyard::server {
+
+// As text, about; more than a body may have, for what servers and controllers add.
+inline constexpr size_t kObjectBytesMax = 4 << 20;
+
+// Whether an error is that refusal: a server answers 413.
+bool is_object_too_large(const Error& error);
 
 // From here on, for every kind that is served without a CRD.
 void shape_patches(hub::Hub& hub, const Registry& registry);

@@ -11,6 +11,10 @@
 namespace trainyard::server {
 namespace {
 
+constexpr size_t kCommandThreads = 16;
+constexpr size_t kOtherThreads = 8;
+constexpr size_t kCallsWaitingMax = 64;
+
 PodRef ref_of(const json::object& pod, std::string container) {
   return {.ns = std::string(kube::namespace_of(pod)),
           .name = std::string(kube::name_of(pod)),
@@ -25,26 +29,34 @@ std::string first_container(const json::object& pod) {
 }
 
 // What is wrong with a question about a pod is a bad request, not an invalid object.
-Status pod_status(const CallRef& call, const Error& error) {
+Status pod_status(const Call& call, const Error& error) {
   if (error.kind == ErrorKind::kInvalid) return bad_request(error.message);
-  return status_of(error, call->api->resource, call->path.name);
+  return status_of(error, call.api->resource, call.path.name);
 }
 
 // The node does not know every pod: those that it has not been given have no containers yet.
-bool is_not_begun(const json::object& pod, const Error& error) {
+bool is_not_begun(const json::object& pod) {
   std::string_view phase = kube::text_at(pod, {"status", "phase"});
-  return error.kind == ErrorKind::kNotFound && (phase == "Pending" || phase.empty());
+  return phase == "Pending" || phase.empty();
 }
+
+Status too_many_calls() { return too_many_requests("too many requests wait for the node, try again", 1); }
 
 Status waiting_to_start(const PodRef& pod) {
   return bad_request(fmt::format("container \"{}\" in pod \"{}\" is waiting to start: ContainerCreating",
                                  pod.container, pod.name));
 }
 
+// `is_new`: the pod has not begun.
+Status no_log(const Call& call, const PodRef& ref, bool is_new, const Error& error) {
+  if (is_new && error.kind == ErrorKind::kNotFound) return waiting_to_start(ref);
+  return pod_status(call, error);
+}
+
 // Why nobody can go into a container. The pod itself was found.
-Status not_inside(const CallRef& call, const json::object& pod, const PodRef& ref, const Error& error) {
-  if (is_not_begun(pod, error)) return waiting_to_start(ref);
-  return error.kind == ErrorKind::kNotFound ? bad_request(error.message) : pod_status(call, error);
+Status not_inside(const Call& call, const PodRef& ref, bool is_new, const Error& error) {
+  if (error.kind != ErrorKind::kNotFound) return pod_status(call, error);
+  return is_new ? waiting_to_start(ref) : bad_request(error.message);
 }
 
 // Why a request that wants a tunnel cannot have one; nullopt when it is a WebSocket.
@@ -68,6 +80,12 @@ std::optional<Status> check_running(const json::object& pod) {
 
 }  // namespace
 
+PodCalls::PodCalls(Objects& objects, PodAccess* pods)
+    : objects_(objects),
+      pods_(pods),
+      commands_(kCommandThreads, kCallsWaitingMax),
+      others_(kOtherThreads, kCallsWaitingMax) {}
+
 bool PodCalls::handle(const CallRef& call) {
   if (!call->path.group.empty() || call->path.plural != "pods" || !call->path.rest.empty()) return false;
   const std::string& name = call->path.subresource;
@@ -90,11 +108,13 @@ void PodCalls::log(const CallRef& call) {
     Result<std::string> container = container_of(pod, call->query().get("container"));
     if (!container.ok()) return refuse(call, bad_request(container.error().message));
     PodRef ref = ref_of(pod, *container);
-    Result<std::unique_ptr<LogReader>> reader = pods_->logs(ref, query);
-    if (!reader.ok() && is_not_begun(pod, reader.error())) return refuse(call, waiting_to_start(ref));
-    if (!reader.ok()) return refuse(call, pod_status(call, reader.error()));
-    call->respond(StreamResponse{.content_type = "text/plain; charset=utf-8",
-                                 .stream = log_stream(std::move(reader).value())});
+    auto open = [this, call, ref, query, is_new = is_not_begun(pod)] {
+      Result<std::unique_ptr<LogReader>> reader = pods_->logs(ref, query);
+      if (!reader.ok()) return refuse(call, no_log(*call, ref, is_new, reader.error()));
+      call->respond(StreamResponse{.content_type = "text/plain; charset=utf-8",
+                                   .stream = log_stream(std::move(reader).value())});
+    };
+    if (!others_.submit(std::move(open))) refuse(call, too_many_calls());
   });
 }
 
@@ -110,10 +130,13 @@ void PodCalls::exec(const CallRef& call, bool attach) {
         if (!container.ok()) return refuse(call, bad_request(container.error().message));
         if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
         PodRef ref = ref_of(pod, *container);
-        Result<std::unique_ptr<ExecSession>> session = pods_->exec(ref, query);
-        if (!session.ok()) return refuse(call, not_inside(call, pod, ref, session.error()));
-        call->respond(UpgradeResponse{.subprotocol = channel.name,
-                                      .tunnel = exec_tunnel(std::move(session).value(), channel.protocol)});
+        auto begin = [this, call, ref, query, channel, is_new = is_not_begun(pod)] {
+          Result<std::unique_ptr<ExecSession>> session = pods_->exec(ref, query);
+          if (!session.ok()) return refuse(call, not_inside(*call, ref, is_new, session.error()));
+          call->respond(UpgradeResponse{.subprotocol = channel.name,
+                                        .tunnel = exec_tunnel(std::move(session).value(), channel.protocol)});
+        };
+        if (!commands_.submit(std::move(begin))) refuse(call, too_many_calls());
       });
 }
 
@@ -131,17 +154,24 @@ void PodCalls::port_forward(const CallRef& call) {
                [this, tunnelled, channel, ports = *ports](const CallRef& call, const hub::Answer& answered) {
                  const json::object& pod = *answered.object;
                  if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
-                 PodAccess* pods = pods_;
                  // A port is the pod's; whichever container is asked about it gives the same.
                  Result<std::string> container = container_of(pod, "");
                  PodRef ref = ref_of(pod, container.ok() ? *container : first_container(pod));
-                 Connect connect = [pods, ref](int port) { return pods->connect(ref, port); };
+                 Connect connect = connect_to(std::move(ref));
                  if (tunnelled) {
                    return call->respond(
                        UpgradeResponse{std::string(kTunnelledPortForward), spdy_tunnel(std::move(connect))});
                  }
                  call->respond(UpgradeResponse{channel->name, forward_tunnel(std::move(connect), ports)});
                });
+}
+
+Connect PodCalls::connect_to(PodRef pod) {
+  return [this, pod = std::move(pod)](int port, const Connected& connected) {
+    auto connect = [this, pod, port, connected] { connected(pods_->connect(pod, port)); };
+    if (others_.submit(std::move(connect))) return;
+    connected(Error{ErrorKind::kUnavailable, "too many connections are being made"});
+  };
 }
 
 }  // namespace trainyard::server

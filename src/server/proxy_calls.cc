@@ -15,7 +15,7 @@
 namespace trainyard::server {
 namespace {
 
-constexpr int kProxyThreads = 4;
+constexpr size_t kProxyThreads = 4;
 constexpr size_t kProxyWaitingMax = 100;
 constexpr std::chrono::seconds kProxyPatience{30};
 
@@ -51,17 +51,15 @@ const json::object* pod_behind(const json::object& service, const std::vector<Ob
 }  // namespace
 
 ProxyCalls::ProxyCalls(Objects& objects, PodAccess* pods)
-    : objects_(objects), pods_(pods), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : objects_(objects),
+      pods_(pods),
+      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      threads_(kProxyThreads, kProxyWaitingMax) {}
 
+// What waits is answered all the same: at once, with an error.
 ProxyCalls::~ProxyCalls() {
-  {
-    std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
   uint64_t one = 1;
   [[maybe_unused]] ssize_t n = ::write(stop_.get(), &one, sizeof one);
-  has_work_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
 }
 
 bool ProxyCalls::handle(const CallRef& call) {
@@ -110,35 +108,8 @@ void ProxyCalls::to_pod(const CallRef& call, const json::object& pod, std::strin
   // A port is the pod's; whichever container is asked about it gives the same.
   if (containers != nullptr && !containers->empty() && containers->front().is_object())
     ref.container = kube::text_at(containers->front().get_object(), {"name"});
-  {
-    std::lock_guard lock(mutex_);
-    if (work_.size() >= kProxyWaitingMax)
-      return refuse(call, too_many_requests("too many proxied requests", 1));
-  }
-  submit([this, call, ref, number = *number] { exchange(call, ref, number); });
-}
-
-void ProxyCalls::submit(std::function<void()> work) {
-  std::lock_guard lock(mutex_);
-  if (threads_.empty()) {
-    for (int i = 0; i < kProxyThreads; ++i) threads_.emplace_back([this] { run(); });
-  }
-  work_.push_back(std::move(work));
-  has_work_.notify_one();
-}
-
-// What was submitted is answered even when we go: at once then, with an error.
-void ProxyCalls::run() {
-  while (true) {
-    std::function<void()> work;
-    {
-      std::unique_lock lock(mutex_);
-      has_work_.wait(lock, [this] { return ending_ || !work_.empty(); });
-      if (work_.empty()) return;
-      work = std::move(work_.front());
-      work_.pop_front();
-    }
-    work();
+  if (!threads_.submit([this, call, ref, number = *number] { exchange(call, ref, number); })) {
+    refuse(call, too_many_requests("too many proxied requests", 1));
   }
 }
 

@@ -3,15 +3,9 @@
 // that is slow holds nobody else up; going away ends what is under way.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
-#include <functional>
-#include <mutex>
-#include <thread>
-#include <vector>
-
 #include "server/objects.h"
 #include "server/pod_access.h"
+#include "server/work_threads.h"
 
 namespace trainyard::server {
 
@@ -28,20 +22,13 @@ class ProxyCalls {
  private:
   void to_pod(const CallRef& call, const json::object& pod, std::string_view port);
   void to_service(const CallRef& call, const json::object& service, const std::string& port);
-  void submit(std::function<void()> work);
   void exchange(const CallRef& call, const PodRef& pod, int port);
-  void run();
 
   // Fixed.
   Objects& objects_;
   PodAccess* pods_;
   Fd stop_;  // readable once we go
-  // State.
-  std::mutex mutex_;
-  std::condition_variable has_work_;
-  std::deque<std::function<void()>> work_;
-  bool ending_ = false;
-  std::vector<std::thread> threads_;  // begun with the first call
+  WorkThreads threads_;
 };
 
 }  // namespace trainyard::server

@@ -49,6 +49,8 @@ HandlerOptions handler_options(const ServerOptions& options, net::io_context& io
           .git_version = options.git_version,
           .node_name = options.node_name,
           .in_flight_max = options.limits.in_flight_max,
+          .bodies_bytes_max = options.limits.bodies_bytes_max,
+          .unsent_bytes_max = options.limits.unsent_bytes_max,
           .clock = options.clock,
           .run = [&io](std::function<void()> step) { net::post(io, std::move(step)); }};
 }

@@ -23,6 +23,10 @@ namespace trainyard::server {
 struct ServerLimits {
   int64_t connections_max = 512;
   int64_t in_flight_max = 400;
+  // What of large bodies is kept, all connections together: of requests until they are answered, of
+  // answers and events until they are sent.
+  size_t bodies_bytes_max = 32 << 20;
+  size_t unsent_bytes_max = 128 << 20;
   Duration handshake{10'000};
   Duration idle{300'000};   // between two requests
   Duration header{10'000};  // from the first byte to the end of the header

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/post.hpp>
 #include <charconv>
 #include <map>
 
@@ -19,7 +20,10 @@ constexpr size_t kForwardsMax = 512;
 struct Forward {
   uint32_t error_stream = 0;
   uint32_t data_stream = 0;
-  std::shared_ptr<FdPump> pump;
+  std::shared_ptr<FdPump> pump;  // null until it is connected
+  bool is_connecting = false;
+  std::string early;    // what came before that
+  bool is_all = false;  // and that nothing comes after it
 };
 
 std::optional<int> port_of(std::string_view text) {
@@ -38,8 +42,9 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
     executor_ = std::move(executor);
   }
 
-  void on_message(std::string_view message) override {
-    Result<std::vector<spdy::Frame>> frames = decoder_.feed(message);
+  // Its messages have no meaning of their own.
+  void on_message(std::string_view bytes, bool) override {
+    Result<std::vector<spdy::Frame>> frames = decoder_.feed(bytes);
     if (!frames.ok()) return peer_->close();
     for (const spdy::Frame& frame : *frames) {
       if (peer_ != nullptr) take(frame);
@@ -87,17 +92,33 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
     send(spdy::SynReply{syn.stream, false, {}});
     Forward& forward = forwards_[id];
     (type == "error" ? forward.error_stream : forward.data_stream) = syn.stream;
-    if (forward.error_stream != 0 && forward.data_stream != 0 && forward.pump == nullptr) connect(id, *port);
+    if (forward.error_stream == 0 || forward.data_stream == 0) return;
+    if (forward.pump == nullptr && !std::exchange(forward.is_connecting, true)) connect(id, *port);
   }
 
   void connect(const std::string& id, int port) {
+    connect_(port, [weak = weak_from_this(), executor = executor_, id, port,
+                    stream = forwards_[id].data_stream](Result<Fd> fd) {
+      boost::asio::post(executor, [weak, id, port, stream, fd = std::move(fd)]() mutable {
+        auto self = weak.lock();
+        if (self == nullptr) return;
+        // The client may have dropped it, and begun another of that name.
+        auto found = self->forwards_.find(id);
+        if (found != self->forwards_.end() && found->second.data_stream == stream) {
+          self->connected(id, port, std::move(fd));
+        }
+      });
+    });
+  }
+
+  void connected(const std::string& id, int port, Result<Fd> fd) {
     Forward& forward = forwards_[id];
-    Result<Fd> fd = connect_(port);
     if (!fd.ok()) {
       std::string why = fmt::format("error forwarding port {}: {}", port, fd.error().message);
       send(spdy::Data{forward.error_stream, false, std::move(why)});
       return finish(id);
     }
+    forward.is_connecting = false;
     auto weak = weak_from_this();
     forward.pump = FdPump::make(executor_, std::move(fd).value(),
                                 {.on_data =
@@ -110,19 +131,40 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
                                      },
                                  .on_drained =
                                      [weak] {
-                                       auto self = weak.lock();
-                                       if (self != nullptr && self->peer_ != nullptr) self->peer_->resume();
+                                       if (auto self = weak.lock()) self->resume_client();
                                      }});
     forward.pump->start_reading();
+    forward.pump->write(std::exchange(forward.early, {}));
+    if (forward.is_all) forward.pump->end_writing();
+    resume_client();
+  }
+
+  // Takes more of the client's bytes, unless many wait already.
+  void resume_client() {
+    if (peer_ != nullptr && waiting() <= kTunnelBacklogMax) peer_->resume();
+  }
+
+  // Bytes of the client that the pod has not taken.
+  size_t waiting() const {
+    size_t bytes = 0;
+    for (const auto& [id, forward] : forwards_) {
+      bytes += forward.early.size() + (forward.pump == nullptr ? 0 : forward.pump->backlog());
+    }
+    return bytes;
   }
 
   // Bytes of the client.
   void told(const spdy::Data& data) {
     for (auto& [id, forward] : forwards_) {
-      if (forward.data_stream != data.stream || forward.pump == nullptr) continue;
-      if (!data.bytes.empty()) forward.pump->write(data.bytes);
-      if (data.fin) forward.pump->end_writing();
-      if (forward.pump->backlog() > kTunnelBacklogMax) peer_->pause();
+      if (forward.data_stream != data.stream) continue;
+      if (forward.pump == nullptr) {
+        forward.early += data.bytes;
+        forward.is_all = forward.is_all || data.fin;
+      } else {
+        if (!data.bytes.empty()) forward.pump->write(data.bytes);
+        if (data.fin) forward.pump->end_writing();
+      }
+      if (waiting() > kTunnelBacklogMax) peer_->pause();
       return;
     }
   }
@@ -143,6 +185,7 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
     send(spdy::Data{found->second.error_stream, true, ""});
     if (found->second.pump != nullptr) found->second.pump->stop();
     forwards_.erase(found);
+    resume_client();
   }
 
   void dropped(uint32_t stream) {
@@ -150,7 +193,7 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
       if (forward.data_stream != stream && forward.error_stream != stream) continue;
       if (forward.pump != nullptr) forward.pump->stop();
       forwards_.erase(id);
-      return;
+      return resume_client();
     }
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kube/access.h"
+#include "server/patched.h"
 #include "store/errors.h"
 
 namespace trainyard::server {
@@ -158,6 +159,7 @@ Status status_of(const Error& error, const kube::Resource& resource, std::string
   switch (error.kind) {
     case ErrorKind::kInvalid:
       if (store::is_bad_request(error)) return bad_request(error.message);
+      if (is_object_too_large(error)) return body_too_large(kObjectBytesMax);
       return invalid(resource, name, error.message, causes_of(error));
     case ErrorKind::kNotFound:
       if (auto missing = missing_namespace(error, resource)) return not_found(kube::kNamespaces, *missing);

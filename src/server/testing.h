@@ -26,6 +26,7 @@
 #include "kube/access.h"
 #include "kube/request.h"
 #include "kube/yaml.h"
+#include "server/http.h"
 #include "server/server.h"
 
 namespace trainyard::server {
@@ -68,6 +69,14 @@ inline std::pair<Fd, Fd> socket_pair() {
     ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   }
   return {Fd(fds[0]), Fd(fds[1])};
+}
+
+// Appends what the stream has now.
+inline Stream::State pull(Stream& stream, std::string& out) {
+  SharedText text;
+  Stream::State state = stream.pull(text);
+  if (text != nullptr) out += *text;
+  return state;
 }
 
 inline void make_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
@@ -118,6 +127,7 @@ class FakePods final : public PodAccess {
   }
 
   Result<std::unique_ptr<ExecSession>> exec(const PodRef& pod, const ExecQuery& query) override {
+    if (before_exec) before_exec();
     if (exec_error) return *exec_error;
     struct Session final : ExecSession {
       FakePods* pods = nullptr;
@@ -180,6 +190,7 @@ class FakePods final : public PodAccess {
   bool log_ended = false;
   std::optional<Error> log_error;
   std::optional<Error> exec_error;
+  std::function<void()> before_exec;
   PodRef last_pod;
   LogQuery last_log;
   FakeProcess process;
@@ -402,9 +413,11 @@ inline void TestClient::send_message(std::string_view message) {
   if (message.size() < 126) {
     frame += static_cast<char>(0x80 | message.size());
   } else {
-    frame += static_cast<char>(0x80 | 126);
-    frame += static_cast<char>(message.size() >> 8);
-    frame += static_cast<char>(message.size() & 0xff);
+    const bool is_long = message.size() > 0xffff;
+    frame += static_cast<char>(0x80 | (is_long ? 127 : 126));
+    for (int shift = is_long ? 56 : 8; shift >= 0; shift -= 8) {
+      frame += static_cast<char>(static_cast<uint64_t>(message.size()) >> shift & 0xff);
+    }
   }
   frame += std::string(4, '\0');  // a mask of zeros changes nothing
   send(frame + std::string(message));

@@ -13,6 +13,8 @@ namespace trainyard::server {
 
 // Above this a producer stops and goes on when Tunnel::on_drained is called.
 inline constexpr size_t kTunnelBacklogMax = 256 * 1024;
+// A message of the client that is larger is told in pieces of about this size.
+inline constexpr size_t kTunnelPieceBytes = 64 * 1024;
 
 // What a tunnel says to its client.
 class TunnelPeer {
@@ -33,7 +35,8 @@ class Tunnel {
   // `executor` is that thread's. The peer outlives the tunnel's last call to it: nothing is
   // called after stop().
   virtual void start(TunnelPeer& peer, boost::asio::any_io_executor executor) = 0;
-  virtual void on_message(std::string_view message) = 0;
+  // A message, or a piece of one; `begins`: the first.
+  virtual void on_message(std::string_view bytes, bool begins) = 0;
   virtual void on_drained() = 0;
   // The client is gone or is leaving: everything is released.
   virtual void stop() = 0;

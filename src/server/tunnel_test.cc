@@ -23,16 +23,18 @@ class TunnelTest : public testing::Test {
 
   std::unique_ptr<TestClient> open(std::string_view what, std::string_view protocol) {
     auto client = plane_.client();
-    client->start("GET", fmt::format("{}/p/{}", kPodsPath, what), "", "",
-                  {{"Upgrade", "websocket"},
-                   {"Connection", "Upgrade"},
-                   {"Sec-WebSocket-Version", "13"},
-                   {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="},
-                   {"Sec-WebSocket-Protocol", std::string(protocol)}});
+    client->start("GET", fmt::format("{}/p/{}", kPodsPath, what), "", "", upgrade(protocol));
     Reply reply = client->read_head();
     EXPECT_EQ(reply.status, 101) << reply.body;
     EXPECT_EQ(reply.headers["sec-websocket-protocol"], protocol);
     return client;
+  }
+  static std::map<std::string, std::string> upgrade(std::string_view protocol) {
+    return {{"Upgrade", "websocket"},
+            {"Connection", "Upgrade"},
+            {"Sec-WebSocket-Version", "13"},
+            {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="},
+            {"Sec-WebSocket-Protocol", std::string(protocol)}};
   }
   void say(const Fd& fd, std::string_view text) {
     EXPECT_EQ(::write(fd.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -159,6 +161,49 @@ TEST_F(TunnelTest, WhoDoesNotReadDoesNotKeepTheServerFromStopping) {
   client->drop();
   stopped.get();
   EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.dropped; }));
+}
+
+TEST_F(TunnelTest, ALargeMessageAndOneInFragmentsArriveWhole) {
+  auto client = open(kExec, "v5.channel.k8s.io");
+  const std::string large(1'000'000, 'x');
+  std::thread reader([&] { EXPECT_EQ(read_from(process().in, large.size()), large); });
+  client->send_message(framed(kStdinChannel, large));
+  reader.join();
+  // The first fragment of a message, then the last, each masked with zeros.
+  const std::string size = framed(kResizeChannel, R"({"Width":98,"Height":9})");
+  ASSERT_TRUE(client->send(std::string("\x02\x83\0\0\0\0", 6) + size.substr(0, 3)));
+  ASSERT_TRUE(client->send("\x80" + std::string(1, static_cast<char>(0x80 | (size.size() - 3))) +
+                           std::string(4, '\0') + size.substr(3)));
+  EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.columns == 98; }));
+}
+
+TEST_F(TunnelTest, AMessageThatIsTooLargeOrNotMaskedEndsTheSession) {
+  for (std::string_view head : {std::string_view("\x82\xff\0\0\0\0\xff\xff\xff\xff\0\0\0\0", 14),
+                                std::string_view("\x82\x02\0a", 4)}) {
+    auto client = open(kExec, "v5.channel.k8s.io");
+    process();
+    ASSERT_TRUE(client->send(head));
+    EXPECT_FALSE(client->read_message());
+    EXPECT_TRUE(plane_.pods.await([&] { return plane_.pods.process.dropped; }));
+  }
+}
+
+TEST_F(TunnelTest, CommandsThatHangHoldUpNobodyElse) {
+  std::promise<void> release;
+  plane_.pods.before_exec = [released = release.get_future().share()] { released.wait(); };
+  plane_.pods.append_log("line\n", true);
+  std::vector<std::unique_ptr<TestClient>> clients;
+  for (int i = 0; i < 70; ++i) {
+    clients.push_back(plane_.client());
+    clients.back()->start("GET", fmt::format("{}/p/{}", kPodsPath, kExec), "", "",
+                          upgrade("v5.channel.k8s.io"));
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(plane_.call("GET", kPodsPath).status, 200);
+    EXPECT_EQ(plane_.call("GET", fmt::format("{}/p/log", kPodsPath)).body, "line\n");
+  }
+  release.set_value();
+  for (auto& client : clients) EXPECT_EQ(client->read_head().status, 101);
 }
 
 TEST_F(TunnelTest, PortsAsChannels) {

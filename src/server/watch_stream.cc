@@ -19,7 +19,8 @@ class Inbox {
       if (!begun_) allowed_ += events.size();
       begun_ = true;
       events_.insert(events_.end(), events.begin(), events.end());
-      if (events_.size() > allowed_) {
+      for (const hub::WatchEvent& event : events) bytes_ += event.bytes;
+      if (events_.size() > allowed_ || (bytes_ > kWatchBacklogBytesMax && events_.size() > 1)) {
         events_.clear();
         overflowed_ = over_ = true;
       }
@@ -51,6 +52,7 @@ class Inbox {
     if (!events_.empty()) {
       out.event = std::move(events_.front());
       events_.pop_front();
+      bytes_ -= out.event->bytes;
       return out;
     }
     out.over = over_;
@@ -72,6 +74,7 @@ class Inbox {
   std::mutex mutex_;
   std::deque<hub::WatchEvent> events_;
   size_t allowed_ = kWatchBacklogMax;
+  size_t bytes_ = 0;  // of the events
   bool begun_ = false;
   bool over_ = false;
   bool overflowed_ = false;
@@ -81,30 +84,68 @@ class Inbox {
 
 class WatchStream final : public Stream {
  public:
-  WatchStream(std::shared_ptr<Inbox> inbox, std::unique_ptr<hub::Subscription> subscription, WatchView view)
-      : inbox_(std::move(inbox)), subscription_(std::move(subscription)), view_(std::move(view)) {}
+  WatchStream(std::shared_ptr<Inbox> inbox, std::unique_ptr<hub::Subscription> subscription, LineCache& lines,
+              WatchView view)
+      : inbox_(std::move(inbox)),
+        subscription_(std::move(subscription)),
+        lines_(lines),
+        view_(std::move(view)) {}
   ~WatchStream() override { inbox_->on_ready({}); }
 
-  State pull(std::string& out) override {
-    while (out.size() < kStreamChunkBytes) {
+  State pull(SharedText& out) override {
+    State state = State::kOpen;
+    auto text = std::make_shared<std::string>();
+    if (large_ == nullptr) state = fill(*text);
+    out = text->empty() ? std::exchange(large_, nullptr) : SharedText(std::move(text));
+    return state;
+  }
+  void on_ready(std::function<void()> wake) override { inbox_->on_ready(std::move(wake)); }
+
+ private:
+  // Up to the first large event, which comes after.
+  State fill(std::string& text) {
+    while (text.size() < kStreamChunkBytes && large_ == nullptr) {
       Inbox::Next next = inbox_->next();
       if (next.event) {
-        out += event_line(view_, *next.event, first_);
-        first_ = false;
+        if (!append(*next.event, text)) return State::kBroken;
         continue;
       }
-      if (next.error) out += error_line(view_, *next.error);
+      if (next.error) text += error_line(view_, *next.error);
       if (!next.over) return State::kOpen;
       return next.overflowed ? State::kBroken : State::kEnded;
     }
     return State::kOpen;
   }
-  void on_ready(std::function<void()> wake) override { inbox_->on_ready(std::move(wake)); }
 
- private:
+  // False when there is no room for it.
+  bool append(const hub::WatchEvent& event, std::string& text) {
+    const bool is_table = view_.form.shape == Shape::kTable || view_.form.shape == Shape::kTableV1Beta1;
+    const LineKey key{.object = event.object.get(),
+                      .api = view_.api,
+                      .kind = event.kind,
+                      .encoding = view_.form.encoding,
+                      .shape = view_.form.shape,
+                      .include = view_.include,
+                      .first = first_ && is_table};
+    large_ = lines_.find(key, event.object);
+    if (large_ == nullptr) {
+      std::string line = event_line(view_, event, first_);
+      const bool is_large = line.size() > kFreeOfRoomBytes;
+      if (is_large) large_ = lines_.keep(key, event.object, std::move(line));
+      if (is_large && large_ == nullptr) return false;
+      if (!is_large) text += line;
+    }
+    first_ = false;
+    return true;
+  }
+
+  // Fixed.
   std::shared_ptr<Inbox> inbox_;
   std::unique_ptr<hub::Subscription> subscription_;
+  LineCache& lines_;
   WatchView view_;
+  // State.
+  SharedText large_;  // to be given next
   bool first_ = true;
 };
 
@@ -147,8 +188,8 @@ std::string object_text(const WatchView& view, const hub::WatchEvent& event, boo
 
 }  // namespace
 
-Result<std::shared_ptr<Stream>> open_watch(hub::Hub& hub, std::string_view ns, const kube::Watch& query,
-                                           WatchView view) {
+Result<std::shared_ptr<Stream>> open_watch(hub::Hub& hub, LineCache& lines, std::string_view ns,
+                                           const kube::Watch& query, WatchView view) {
   auto inbox = std::make_shared<Inbox>();
   hub::WatchSink sink{
       .on_events = [inbox](const std::vector<hub::WatchEvent>& events) { inbox->put(events); },
@@ -156,8 +197,8 @@ Result<std::shared_ptr<Stream>> open_watch(hub::Hub& hub, std::string_view ns, c
   };
   auto subscription = hub.watch(view.api->storage, ns, query, std::move(sink));
   if (!subscription.ok()) return subscription.error();
-  return std::shared_ptr<Stream>(
-      std::make_shared<WatchStream>(std::move(inbox), std::move(subscription).value(), std::move(view)));
+  return std::shared_ptr<Stream>(std::make_shared<WatchStream>(
+      std::move(inbox), std::move(subscription).value(), lines, std::move(view)));
 }
 
 std::string event_line(const WatchView& view, const hub::WatchEvent& event, bool first) {

@@ -9,6 +9,7 @@ namespace trainyard::server {
 namespace {
 
 constexpr Time kWatchTime{1'800'000'000'000};
+constexpr size_t kRoomBytes = 5 * kFreeOfRoomBytes;
 
 // A hub whose watch says what a test tells it to.
 class ScriptedHub final : public hub::Hub {
@@ -31,11 +32,13 @@ class ScriptedHub final : public hub::Hub {
   hub::WatchSink sink;
 };
 
-hub::WatchEvent event(store::ChangeKind kind, std::string_view name) {
+// `bytes`: of the value that makes it large.
+hub::WatchEvent event(store::ChangeKind kind, std::string_view name, size_t bytes = 0) {
   json::object object{{"kind", "ConfigMap"},
                       {"apiVersion", "v1"},
                       {"metadata", json::object{{"name", name}, {"resourceVersion", "7"}}}};
-  return {kind, 7, std::make_shared<const json::object>(std::move(object)), nullptr};
+  if (bytes > 0) object["data"] = json::object{{"key", std::string(bytes, 'x')}};
+  return {kind, 7, std::make_shared<const json::object>(std::move(object)), nullptr, bytes};
 }
 
 class WatchStreamTest : public testing::Test {
@@ -45,9 +48,17 @@ class WatchStreamTest : public testing::Test {
               return kWatchTime;
             }};
   }
+  static Stream::State pull(Stream& stream, std::string& out) {
+    SharedText text;
+    Stream::State state = stream.pull(text);
+    if (text != nullptr) out += *text;
+    return state;
+  }
   static json::object parsed(std::string_view line) { return kube::parse_json(line)->get_object(); }
 
   Registry registry_;
+  Room room_{kRoomBytes};
+  LineCache lines_{room_};
   ScriptedHub hub_;
 };
 
@@ -68,38 +79,94 @@ TEST_F(WatchStreamTest, EachEventIsALine) {
 }
 
 TEST_F(WatchStreamTest, PulledInOrderThenTheEnd) {
-  auto stream = open_watch(hub_, "", {}, view()).value();
+  auto stream = open_watch(hub_, lines_, "", {}, view()).value();
   int woken = 0;
   stream->on_ready([&] { ++woken; });
   std::string out;
-  EXPECT_EQ(stream->pull(out), Stream::State::kOpen);
+  EXPECT_EQ(pull(*stream, out), Stream::State::kOpen);
   EXPECT_EQ(out, "");
   hub_.sink.on_events({event(store::ChangeKind::kAdded, "a"), event(store::ChangeKind::kDeleted, "a")});
   EXPECT_EQ(woken, 1);
-  EXPECT_EQ(stream->pull(out), Stream::State::kOpen);
+  EXPECT_EQ(pull(*stream, out), Stream::State::kOpen);
   EXPECT_LT(out.find("ADDED"), out.find("DELETED"));
   hub_.sink.on_closed(Error{ErrorKind::kGone, "too old"});
   EXPECT_EQ(woken, 2);
   out.clear();
-  EXPECT_EQ(stream->pull(out), Stream::State::kEnded);
+  EXPECT_EQ(pull(*stream, out), Stream::State::kEnded);
   EXPECT_NE(out.find("\"ERROR\""), std::string::npos);
 }
 
 TEST_F(WatchStreamTest, TheBeginningMayBeLongTheRestMayNot) {
-  auto stream = open_watch(hub_, "", {}, view()).value();
+  auto stream = open_watch(hub_, lines_, "", {}, view()).value();
   std::vector<hub::WatchEvent> many(3 * kWatchBacklogMax, event(store::ChangeKind::kAdded, "a"));
   hub_.sink.on_events(many);
   std::string out;
-  EXPECT_EQ(stream->pull(out), Stream::State::kOpen);
+  EXPECT_EQ(pull(*stream, out), Stream::State::kOpen);
   EXPECT_GE(out.size(), kStreamChunkBytes);
   hub_.sink.on_events(many);
   out.clear();
-  EXPECT_EQ(stream->pull(out), Stream::State::kBroken);
+  EXPECT_EQ(pull(*stream, out), Stream::State::kBroken);
+}
+
+TEST_F(WatchStreamTest, LargeEventsAreOneTextForAllWhoSendThem) {
+  const hub::WatchEvent small = event(store::ChangeKind::kAdded, "small");
+  const hub::WatchEvent large = event(store::ChangeKind::kModified, "large", 2 * kFreeOfRoomBytes);
+  std::vector<std::shared_ptr<Stream>> streams;
+  std::vector<SharedText> texts;
+  for (int i = 0; i < 200; ++i) {
+    streams.push_back(open_watch(hub_, lines_, "", {}, view()).value());
+    hub_.sink.on_events({small, large, small});
+    SharedText text;
+    EXPECT_EQ(streams.back()->pull(text), Stream::State::kOpen);
+    EXPECT_NE(text->find("small"), std::string::npos);
+    EXPECT_LT(text->size(), kFreeOfRoomBytes);
+    EXPECT_EQ(streams.back()->pull(texts.emplace_back()), Stream::State::kOpen);
+    EXPECT_EQ(texts.back(), texts.front());
+    EXPECT_EQ(streams.back()->pull(text), Stream::State::kOpen);
+    EXPECT_NE(text->find("small"), std::string::npos);
+  }
+  EXPECT_EQ(room_.used(), texts.front()->size());
+  // Another form has a text of its own.
+  auto other = open_watch(hub_, lines_, "", {}, view(Shape::kTable)).value();
+  hub_.sink.on_events({large});
+  std::string table;
+  EXPECT_EQ(pull(*other, table), Stream::State::kOpen);
+  EXPECT_NE(table.find("columnDefinitions"), std::string::npos);
+  texts.clear();
+  streams.clear();
+  EXPECT_EQ(room_.used(), 0U);
+}
+
+TEST_F(WatchStreamTest, WhoIsFarBehindInBytesIsCutOff) {
+  auto stream = open_watch(hub_, lines_, "", {}, view()).value();
+  hub_.sink.on_events({});
+  const hub::WatchEvent large = event(store::ChangeKind::kModified, "a", kWatchBacklogBytesMax / 2);
+  std::string out;
+  for (int i = 0; i < 3; ++i) {
+    hub_.sink.on_events({large, large});
+    for (int j = 0; j < 2; ++j) EXPECT_EQ(pull(*stream, out), Stream::State::kOpen);
+  }
+  EXPECT_EQ(out.find("MODIFIED"), size_t{9});
+  hub_.sink.on_events({large, large, event(store::ChangeKind::kModified, "a", 1)});
+  out.clear();
+  EXPECT_EQ(pull(*stream, out), Stream::State::kBroken);
+  EXPECT_EQ(out, "");
+}
+
+TEST_F(WatchStreamTest, WithoutRoomTheStreamBreaks) {
+  auto one = open_watch(hub_, lines_, "", {}, view()).value();
+  hub_.sink.on_events({event(store::ChangeKind::kAdded, "a", 3 * kFreeOfRoomBytes)});
+  SharedText kept;
+  EXPECT_EQ(one->pull(kept), Stream::State::kOpen);
+  auto other = open_watch(hub_, lines_, "", {}, view()).value();
+  hub_.sink.on_events({event(store::ChangeKind::kAdded, "b", 3 * kFreeOfRoomBytes)});
+  std::string out;
+  EXPECT_EQ(pull(*other, out), Stream::State::kBroken);
 }
 
 TEST_F(WatchStreamTest, ARefusalIsTheHubs) {
   hub_.refusal = Error{ErrorKind::kGone, "too old"};
-  EXPECT_EQ(open_watch(hub_, "", {}, view()).error().kind, ErrorKind::kGone);
+  EXPECT_EQ(open_watch(hub_, lines_, "", {}, view()).error().kind, ErrorKind::kGone);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ namespace beast = boost::beast;
 namespace websocket = beast::websocket;
 
 constexpr size_t kMessageBytesMax = 4 * 1024 * 1024;
+// Who does not read what it is told is not listened to: it may be what it asks for.
+constexpr size_t kUnreadMax = 4 * kTunnelBacklogMax;
 constexpr Duration kCloseTimeout{5'000};
 constexpr Duration kStopTimeout{1'000};    // for what was sent to be read, when the server goes down
 constexpr Duration kIdleTimeout{600'000};  // pings keep a quiet session alive
@@ -101,16 +103,20 @@ class Session final : public WebSocketSession,
 
   Awaitable<void> read_all() {
     beast::flat_buffer buffer;
+    bool begins = true;
     while (true) {
-      while (paused_ && !closing_) {
+      while ((paused_ || backlog_ > kUnreadMax) && !closing_ && writing_) {
         readable_.expires_at(net::steady_timer::time_point::max());
         (void)co_await readable_.async_wait(kTuple);
       }
-      auto [error, count] = co_await ws_.async_read(buffer, kTuple);
+      auto [error, count] = co_await ws_.async_read_some(buffer, kTunnelPieceBytes, kTuple);
       if (error) co_return;
+      const bool ends = ws_.is_message_done();
+      if (!ends && buffer.size() < kTunnelPieceBytes) continue;
       auto data = buffer.cdata();
-      if (!closing_) tunnel_->on_message({static_cast<const char*>(data.data()), data.size()});
+      if (!closing_) tunnel_->on_message({static_cast<const char*>(data.data()), data.size()}, begins);
       buffer.clear();
+      begins = ends;
     }
   }
 
@@ -130,6 +136,7 @@ class Session final : public WebSocketSession,
       auto [error, count] = co_await ws_.async_write(net::buffer(message), kTuple);
       if (error) break;
       backlog_ -= message.size();
+      if (backlog_ <= kUnreadMax) readable_.cancel();
       if (!over_ && backlog_ < kTunnelBacklogMax) tunnel_->on_drained();
     }
     if (!over_) (void)co_await ws_.async_close(websocket::close_code::normal, kTuple);

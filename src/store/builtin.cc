@@ -17,6 +17,7 @@ using kube::view;
 namespace {
 
 constexpr size_t kDataBytesMax = 1'048'576;
+constexpr size_t kAnnotationsBytesMax = 256 * 1024;  // names and values together
 constexpr std::string_view kDataKeyRule =
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
     "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
@@ -34,6 +35,11 @@ bool is_data_key(std::string_view key) {
 
 bool is_immutable(const json::object* before) {
   return before != nullptr && kube::bool_at(*before, {"immutable"}).value_or(false);
+}
+
+Cause too_long(std::string_view field, size_t bytes_max) {
+  return {"FieldValueTooLong", fmt::format("Too long: may not be more than {} bytes", bytes_max),
+          std::string(field)};
 }
 
 // The keys and the size of data and binaryData, and that they are text.
@@ -55,8 +61,7 @@ void check_data(const json::object& object, Causes& causes) {
     }
   }
   if (bytes > kDataBytesMax) {
-    causes.push_back(
-        {"FieldValueTooLong", fmt::format("Too long: may not be more than {} bytes", kDataBytesMax), "data"});
+    causes.push_back(too_long("data", kDataBytesMax));
   }
 }
 
@@ -108,7 +113,9 @@ void check_labels(const json::object& object, Causes& causes) {
       causes.push_back(invalid_value(path, *all, "must be an object"));
       continue;
     }
+    size_t bytes = 0;
     for (const json::key_value_pair& entry : all->get_object()) {
+      bytes += entry.key().size() + (entry.value().is_string() ? entry.value().get_string().size() : 0);
       if (!kube::is_label_key(view(entry.key()))) {
         causes.push_back(
             invalid_value(path, json::value(entry.key()),
@@ -121,6 +128,8 @@ void check_labels(const json::object& object, Causes& causes) {
         causes.push_back(invalid_value(path, entry.value(), kLabelRule));
       }
     }
+    if (field == "annotations" && bytes > kAnnotationsBytesMax)
+      causes.push_back(too_long(path, kAnnotationsBytesMax));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "kube/pod_parts.h"
 #include "kube/pod_requests.h"
 #include "kube/quantity.h"
+#include "kube/volume_parts.h"
 #include "store/builtin.h"
 #include "store/errors.h"
 #include "store/resize.h"
@@ -117,7 +118,7 @@ void default_pod_spec(json::object& spec) {
 
 namespace {
 
-void add_faults(const std::vector<kube::PartFault>& faults, const std::string& path, Causes& causes) {
+void add_faults(const kube::PartFaults& faults, const std::string& path, Causes& causes) {
   using Kind = kube::PartFault::Kind;
   for (const kube::PartFault& fault : faults) {
     const std::string at = fmt::format("{}.{}", path, fault.path);
@@ -126,13 +127,13 @@ void add_faults(const std::vector<kube::PartFault>& faults, const std::string& p
         causes.push_back(required(at, fault.why));
         break;
       case Kind::kInvalid:
-        causes.push_back(invalid_value(at, json::value(fault.value), fault.why));
+        causes.push_back(invalid_value(at, fault.value, fault.why));
         break;
       case Kind::kForbidden:
         causes.push_back(forbidden_value(at, fault.why));
         break;
       case Kind::kUnsupported:
-        causes.push_back(unsupported_value(at, fault.value, fault.supported));
+        causes.push_back(unsupported_value(at, view(fault.value.get_string()), fault.supported));
         break;
     }
   }
@@ -178,9 +179,8 @@ void check_mounts(const json::object& container, const std::string& path,
     }
     std::string name(text_at(*mount, {"name"}));
     std::string where(text_at(*mount, {"mountPath"}));
-    if (name.empty()) {
-      causes.push_back(required(at + ".name"));
-    } else if (!volumes.contains(name)) {
+    if (name.empty()) causes.push_back(required(at + ".name"));
+    if (!volumes.contains(name)) {
       causes.push_back(
           {"FieldValueNotFound", fmt::format("Not found: \"{}\"", kube::shown(name)), at + ".name"});
     }
@@ -248,24 +248,27 @@ void check_containers(const json::object& spec, std::string_view list, const std
   }
 }
 
+// The names of those that mounts can name: a volume that is refused itself is none.
 std::set<std::string> check_volumes(const json::object& spec, Causes& causes) {
   std::set<std::string> names;
   const json::array* volumes = kube::array_at(spec, {"volumes"});
   if (volumes == nullptr) return names;
   for (size_t i = 0; i < volumes->size(); ++i) {
     const json::object* volume = (*volumes)[i].if_object();
+    const size_t before = causes.size();
+    if (volume != nullptr) {
+      add_faults(kube::volume_faults(*volume), fmt::format("spec.volumes[{}]", i), causes);
+    }
     std::string at = fmt::format("spec.volumes[{}].name", i);
     std::string name(volume == nullptr ? "" : text_at(*volume, {"name"}));
     if (name.empty()) {
       causes.push_back(required(at));
     } else if (!is_dns_label(name)) {
       causes.push_back(invalid_value(at, json::value(name), kDnsLabelRule));
-    } else if (!names.insert(name).second) {
+    } else if (names.contains(name)) {
       causes.push_back(duplicate_value(at, json::value(name)));
     }
-    if (volume != nullptr) {
-      add_faults(kube::volume_faults(*volume), fmt::format("spec.volumes[{}]", i), causes);
-    }
+    if (causes.size() == before) names.insert(std::move(name));
   }
   return names;
 }

@@ -110,6 +110,11 @@ TEST_F(BuiltinTest, PodsThatAreWrong) {
        "spec.containers[0].ports[0].containerPort: Invalid value: 0: must be between 1 and 65535, inclusive"},
       {R"({"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v"}]}]})",
        "spec.containers[0].volumeMounts[0].name: Not found: \"v\""},
+      {R"({"volumes":[{"name":"v","secret":{"secretName":"s","items":[{"key":"k","path":"../x","mode":512}]}}],
+          "containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v"}]}]})",
+       "[spec.volumes[0].secret.items[0].path: Invalid value: \"../x\": must not contain '..', "
+       "spec.volumes[0].secret.items[0].mode: Invalid value: 512: must be a number between 0 and 0777 "
+       "(octal), both inclusive, spec.containers[0].volumeMounts[0].name: Not found: \"v\"]"},
       {R"({"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1"},"requests":{"cpu":"2"}}}]})",
        "spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal to cpu limit "
        "of 1"},
@@ -282,6 +287,15 @@ TEST_F(BuiltinTest, TheRest) {
   EXPECT_TRUE(
       say(create(kube::kNodes, R"({"metadata":{"name":"n","labels":{"a":"b c"}}})"))
           .starts_with("Node \"n\" is invalid: metadata.labels: Invalid value: \"b c\": a valid label must"));
+  const std::string half(128 * 1024, 'x');
+  auto annotated = [&](std::string_view more) {
+    return say(create(kube::kConfigMaps,
+                      fmt::format(R"({{"metadata":{{"name":"c{}","annotations":{{"a":"{}","b{}":"{}"}}}}}})",
+                                  more.size(), half, more, half.substr(3))));
+  };
+  EXPECT_FALSE(annotated("").starts_with("ConfigMap"));
+  EXPECT_EQ(annotated("bb"),
+            "ConfigMap \"c2\" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes");
 }
 
 }  // namespace

@@ -165,11 +165,11 @@ std::optional<WatchEvent> as_watched(const WatchEvent& event, const kube::Resour
   bool is = event.kind != ChangeKind::kDeleted && matches(event.object);
   if (is) {
     return WatchEvent{was ? ChangeKind::kModified : ChangeKind::kAdded, event.revision, event.object,
-                      event.before};
+                      event.before, event.bytes};
   }
   if (!was) return std::nullopt;
   Object last = event.kind == ChangeKind::kDeleted ? event.object : at_revision(event.before, event.revision);
-  return WatchEvent{ChangeKind::kDeleted, event.revision, last, event.before};
+  return WatchEvent{ChangeKind::kDeleted, event.revision, last, event.before, event.bytes};
 }
 
 Result<std::span<const WatchEvent>> Store::log_since(const kube::Resource& resource, int64_t revision) const {

@@ -50,6 +50,7 @@ struct WatchEvent {
   int64_t revision = 0;
   Object object;  // after the change; of a deletion: as it was last, with the new revision
   Object before;
+  size_t bytes = 0;  // what the object takes as text, where somebody knows
 };
 
 // One entry of the log and whose it is. The resource's text lives as long as the store.

@@ -472,6 +472,61 @@ def pod_values(s):
 
 
 @story
+def volume_values(s):
+    """What validation refuses of volumes, and of the mounts that name them."""
+
+    def ask(note, source, mount=None):
+        body = pod("p")
+        body["spec"]["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/v"}] if mount is None else mount
+        body["spec"]["volumes"] = [{"name": "v", **source}]
+        s.create(PODS + "?dryRun=All", body, note=note)
+
+    def items(*paths, **more):
+        return [{"key": "k", "path": path, **more} for path in paths]
+
+    def files(*paths):
+        return [{"path": path, "fieldRef": {"fieldPath": "metadata.name"}} for path in paths]
+
+    def projected(*sources, **more):
+        return {"projected": {"sources": list(sources), **more}}
+
+    ask("a way out of a configMap", {"configMap": {"name": "c", "items": items("../x")}})
+    ask("a way out in the middle", {"configMap": {"name": "c", "items": items("a", "a/../b")}})
+    ask("an absolute path", {"secret": {"secretName": "s", "items": items("/x")}})
+    ask("a name that the node keeps", {"secret": {"secretName": "s", "items": items("..data")}})
+    ask("neither key nor path", {"secret": {"secretName": "s", "items": [{}]}})
+    ask("no configMap", {"configMap": {}})
+    ask("no secret", {"secret": {}})
+    ask("no claim", {"persistentVolumeClaim": {}})
+    ask("no path of the host", {"hostPath": {}})
+    ask("a type of file that is none", {"hostPath": {"path": "/a", "type": "Folder"}})
+    ask("a mode that is none", {"configMap": {"name": "c", "items": items("x", mode=512)}})
+    ask("a mode below nothing", {"secret": {"secretName": "s", "defaultMode": -1}})
+    ask("a size below nothing", {"emptyDir": {"sizeLimit": "-1"}})
+    ask("a field's file outside", {"downwardAPI": {"items": files("../x")}})
+    ask("a file of nothing", {"downwardAPI": {"items": [{"path": "x"}]}})
+    ask("a field that no file is told", {"downwardAPI": {"items": [{"path": "x", "fieldRef": {"fieldPath": "status.podIP"}}]}})
+    ask("a resource of no container", {"downwardAPI": {"items": [{"path": "x", "resourceFieldRef": {"resource": "limits.cpu"}}]}})
+    ask("one place for two files", projected({"secret": {"name": "s", "items": items("a")}}, {"configMap": {"name": "c", "items": items("a")}}))
+    ask("one place for two fields", projected({"downwardAPI": {"items": files("a", "a")}}))
+    ask("a way out of what is projected", projected({"configMap": {"name": "c", "items": items("../a")}}))
+    ask("two sources in one", projected({"secret": {"name": "s"}, "configMap": {"name": "c"}}))
+    ask("a token for a minute", projected({"serviceAccountToken": {"path": "t", "expirationSeconds": 60}}))
+    ask("a token outside", projected({"serviceAccountToken": {"path": "../t"}}))
+    ask("a mount twice", {"emptyDir": {}}, [{"name": "v", "mountPath": "/v"}, {"name": "v", "mountPath": "/v"}])
+    ask("a mount of nothing", {"emptyDir": {}}, [{"mountPath": "/v"}])
+
+
+@story
+def sizes(s):
+    """What is too large."""
+    s.create(CM + "?dryRun=All", {**config("c", {"a": "1"}), "metadata": {"name": "c", "annotations": {"a": "x" * 300_000}}}, note="annotations")
+    s.create(CM, config("c", {"a": "x" * 100_000}))
+    copies = [{"op": "copy", "from": "/data/a", "path": f"/data/b{i}"} for i in range(100)]
+    s.patch(CM + "/c", "json", copies, note="what a patch copies")
+
+
+@story
 def status_subresource(s):
     s.create(WIDGETS, {**widget("w", {"size": 1}), "status": {"phase": "Made up"}}, note="status is dropped")
     body = s.last

@@ -4,6 +4,7 @@
 
 #include "dialect/shared/template.h"
 #include "kube/access.h"
+#include "kube/pod_parts.h"
 #include "kube/quantity.h"
 
 namespace trainyard::dialect {
@@ -149,10 +150,10 @@ void check_mounts(const Reader& container, const std::set<std::string>& volumes)
 
 }  // namespace
 
-void report_faults(const Reader& part, const std::vector<kube::PartFault>& faults) {
+void report_faults(const Reader& part, const kube::PartFaults& faults) {
   using Kind = kube::PartFault::Kind;
   for (const kube::PartFault& fault : faults) {
-    const std::string found = fault.value.empty() ? "" : shown(json::value(fault.value));
+    const std::string found = fault.value.is_null() ? "" : shown(fault.value);
     auto note = [&](ProblemKind kind, std::string message) {
       part.problems().push_back({part.path_of(fault.path), kind, found, std::move(message)});
     };

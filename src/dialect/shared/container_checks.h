@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dialect/shared/reader.h"
-#include "kube/pod_parts.h"
+#include "kube/part_fault.h"
 
 namespace trainyard::dialect {
 
@@ -19,6 +19,6 @@ struct ContainerNames {
 void check_container(const Reader& container, ContainerNames& names);
 
 // What an API server would refuse about the part of a pod that the Reader is for.
-void report_faults(const Reader& part, const std::vector<kube::PartFault>& faults);
+void report_faults(const Reader& part, const kube::PartFaults& faults);
 
 }  // namespace trainyard::dialect

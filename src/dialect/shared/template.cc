@@ -9,6 +9,7 @@
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "kube/selector.h"
+#include "kube/volume_parts.h"
 
 namespace trainyard::dialect {
 namespace {
