@@ -246,7 +246,9 @@ std::vector<ContainerStatus> ProcessRuntime::list() { return shims_.list(); }
 std::vector<ContainerStatus> ProcessRuntime::list(const std::string& pod_uid) { return shims_.list(pod_uid); }
 int ProcessRuntime::changes() const { return shims_.changes(); }
 void ProcessRuntime::drain_changes() { shims_.drain_changes(); }
-Result<Done> ProcessRuntime::signal(const ContainerId& id, int signal) { return shims_.signal(id, signal); }
+Result<Done> ProcessRuntime::signal(const ContainerId& id, int signal) {
+  return shims_.signal(id, signal, Reach::kGroup);
+}
 Result<Done> ProcessRuntime::remove(const ContainerId& id) { return shims_.remove(id); }
 
 Result<Done> ProcessRuntime::release_ports(const std::string& pod_uid) {

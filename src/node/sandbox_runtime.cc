@@ -371,13 +371,15 @@ int SandboxRuntime::changes() const { return shims_.changes(); }
 void SandboxRuntime::drain_changes() { shims_.drain_changes(); }
 
 // A container may be on its way: it is told once it runs.
+// As a kubelet has it done: what the first process started is its own to stop. Whoever saves a checkpoint on
+// SIGTERM still has its data loaders then.
 Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) {
   for (int waited = 0; waited < kStartPatienceMs && !shims_.state(id); waited += 5) {
     std::optional<ContainerStatus> status = shims_.find(id);
     if (!status || status->phase == ContainerPhase::kExited) break;
     ::poll(nullptr, 0, 5);
   }
-  return shims_.signal(id, signal);
+  return shims_.signal(id, signal, Reach::kProcess);
 }
 
 // The OCI runtime knows how the limits of this machine's control groups are written.
