@@ -169,6 +169,12 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
         words.push_back(fmt::format("container {} has no command, and image {} is not here to give one",
                                     plan.id.container, plan.image));
       }
+      if (plan.non_root && !plan.run_as_user) {
+        words.push_back(
+            fmt::format("container {}: runs as user 0, although runAsNonRoot is set: the image that may "
+                        "name another is not here; runAsUser names one",
+                        plan.id.container));
+      }
       if (!told.insert(plan.image).second) continue;
       words.push_back(
           fmt::format("image {} is not on this machine: its containers run on the host's own root "

@@ -610,6 +610,8 @@ TEST_F(SandboxTest, SaysWhatItCannotHonour) {
   first.id.container = "c";
   first.argv.clear();
   EXPECT_SAID(runtime_->cannot_honour({}, {first}).at(0), "container c has no command");
+  first.non_root = true;
+  EXPECT_SAID(runtime_->cannot_honour({}, {first}).at(1), "runs as user 0, although runAsNonRoot is set");
   ASSERT_TRUE(runtime_->prepare(pod).ok());
   ContainerPlan of = plan({"p1", "c", 0}, "cat /proc/sys/net/core/somaxconn");
   ASSERT_TRUE(runtime_->start(of).ok());
