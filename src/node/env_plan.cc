@@ -1,5 +1,7 @@
 #include "node/env_plan.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "kube/access.h"
@@ -74,6 +76,7 @@ class EnvPlanner {
     for (const std::string& name : order_) env.emplace_back(name, values_[name]);
     return env;
   }
+  std::vector<std::string> take_left_out() { return std::move(left_out_); }
 
  private:
   Result<Done> set(const std::string& name, std::string value) {
@@ -94,10 +97,20 @@ class EnvPlanner {
       if (ref == nullptr) continue;
       Result<std::map<std::string, std::string>> contents = read(*ref, is_secret);
       if (!contents.ok()) return contents.error();
+      std::vector<std::string> no_names;
       for (const auto& [key, value] : *contents) {
-        if (!is_env_name(prefix + key)) continue;
+        if (!is_env_name(prefix + key)) {
+          no_names.push_back(prefix + key);
+          continue;
+        }
         if (Result<Done> done = set(prefix + key, value); !done.ok()) return done;
       }
+      if (no_names.empty()) continue;
+      left_out_.push_back(
+          fmt::format("Keys [{}] from the EnvFrom {} {}/{} were skipped since they are considered invalid "
+                      "environment variable names.",
+                      fmt::join(no_names, ", "), is_secret ? "secret" : "configMap", kube::namespace_of(pod_),
+                      text_at(*ref, {"name"})));
     }
     return Done{};
   }
@@ -150,6 +163,7 @@ class EnvPlanner {
   const Around& around_;
   std::vector<std::string> order_;
   std::map<std::string, std::string> values_;
+  std::vector<std::string> left_out_;
   size_t bytes_ = 0;  // of all that was set
 };
 
@@ -298,8 +312,12 @@ Result<std::map<std::string, std::string>> contents_of(const Object& source, boo
   return contents;
 }
 
-Result<Env> plan_env(const json::object& pod, const json::object& container, const Around& around) {
-  return EnvPlanner(pod, container, around).run();
+Result<Env> plan_env(const json::object& pod, const json::object& container, const Around& around,
+                     std::vector<std::string>* left_out) {
+  EnvPlanner planner(pod, container, around);
+  Result<Env> env = planner.run();
+  if (left_out != nullptr) *left_out = planner.take_left_out();
+  return env;
 }
 
 }  // namespace trainyard::node

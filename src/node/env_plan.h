@@ -50,8 +50,10 @@ Env service_env(const std::vector<Object>& services);
 
 // Everything the container sees, each name once. The error is what a pod shows as
 // CreateContainerConfigError: secret "x" not found; couldn't find key y in Secret ns/x; or that it is
-// larger than kEnvironmentMax.
-Result<Env> plan_env(const json::object& pod, const json::object& container, const Around& around);
+// larger than kEnvironmentMax. Keys of envFrom that are no names of variables are left out; `left_out`
+// says so in words, when somebody wants to know.
+Result<Env> plan_env(const json::object& pod, const json::object& container, const Around& around,
+                     std::vector<std::string>* left_out = nullptr);
 
 // A value of a secret in clear; of a configMap from data or binaryData. Null pointers are not found.
 Result<std::map<std::string, std::string>> contents_of(const Object& source, bool is_secret);

@@ -136,6 +136,23 @@ TEST(PlanEnv, CollectsFromEverywhere) {
   for (const Case& each : cases) EXPECT_EQ(env_in_words(each.container, with), each.wanted) << each.container;
 }
 
+TEST(PlanEnv, KeysThatAreNoNamesAreSpokenOf) {
+  Around with;
+  with.config_maps["cm"] = object(R"j({"data":{"1a":"x","b c":"x","k":"v"}})j");
+  json::object pod = parse(R"j({"metadata":{"name":"p","namespace":"ns"}})j");
+  json::object container = parse(R"j({"envFrom":[{"configMapRef":{"name":"cm"}},
+      {"prefix":"P_","configMapRef":{"name":"cm"}}]})j");
+  std::vector<std::string> left_out;
+  Result<Env> env = plan_env(pod, container, with, &left_out);
+  ASSERT_TRUE(env.ok());
+  EXPECT_EQ(*env, (Env{{"k", "v"}, {"P_1a", "x"}, {"P_k", "v"}}));
+  EXPECT_EQ(left_out, (std::vector<std::string>{
+                          "Keys [1a, b c] from the EnvFrom configMap ns/cm were skipped since they are "
+                          "considered invalid environment variable names.",
+                          "Keys [P_b c] from the EnvFrom configMap ns/cm were skipped since they are "
+                          "considered invalid environment variable names."}));
+}
+
 TEST(PlanEnv, ValuesThatDoubleOneAnotherEndWhereLinuxDoes) {
   json::array env{json::object{{"name", "A0"}, {"value", "0123456789abcdef"}}};
   for (int i = 1; i < 50; ++i) {

@@ -5,6 +5,7 @@
 #include "kube/meta.h"
 #include "node/files.h"
 #include "node/node_agent.h"
+#include "node/not_honoured.h"
 
 namespace trainyard::node {
 
@@ -177,11 +178,7 @@ std::vector<std::string> Node::Agent::cannot_honour(const json::object& pod) {
     }
   }
   std::vector<std::string> words = runtime_.cannot_honour(plan_pod(pod), plans);
-  for (const json::object* container : containers_of(pod, false)) {
-    if (kube::find(*container, {"resources", "limits", "ephemeral-storage"}) == nullptr) continue;
-    words.push_back(fmt::format("container {}: the limit of ephemeral-storage is not enforced",
-                                text_at(*container, {"name"})));
-  }
+  for (std::string& more : not_honoured(pod)) words.push_back(std::move(more));
   return words;
 }
 
@@ -197,6 +194,9 @@ Result<ContainerPlan> Node::Agent::plan_start(Entry& entry, const StartContainer
   if (!around.ok()) return around.error();
   Result<ContainerWish> wish = plan_container(*pod, *container, *around);
   if (!wish.ok()) return wish.error();
+  for (const std::string& words : wish->left_out) {
+    tell(entry, {true, "InvalidEnvironmentVariableNames", words}, options_.clock());
+  }
   ContainerPlan plan = wish->plan;
   plan.id.attempt = what.attempt;
   Result<std::vector<Mount>> mounts = volumes_.mounts(ns, uid, entry.volumes, wish->mounts);

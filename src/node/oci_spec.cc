@@ -10,59 +10,13 @@
 #include <optional>
 
 #include "kube/access.h"
+#include "node/capabilities.h"
 #include "node/sandbox_mounts.h"
 
 namespace trainyard::node {
 namespace {
 
 constexpr std::string_view kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-constexpr std::array<std::string_view, 41> kCapabilities = {"CAP_CHOWN",
-                                                            "CAP_DAC_OVERRIDE",
-                                                            "CAP_DAC_READ_SEARCH",
-                                                            "CAP_FOWNER",
-                                                            "CAP_FSETID",
-                                                            "CAP_KILL",
-                                                            "CAP_SETGID",
-                                                            "CAP_SETUID",
-                                                            "CAP_SETPCAP",
-                                                            "CAP_LINUX_IMMUTABLE",
-                                                            "CAP_NET_BIND_SERVICE",
-                                                            "CAP_NET_BROADCAST",
-                                                            "CAP_NET_ADMIN",
-                                                            "CAP_NET_RAW",
-                                                            "CAP_IPC_LOCK",
-                                                            "CAP_IPC_OWNER",
-                                                            "CAP_SYS_MODULE",
-                                                            "CAP_SYS_RAWIO",
-                                                            "CAP_SYS_CHROOT",
-                                                            "CAP_SYS_PTRACE",
-                                                            "CAP_SYS_PACCT",
-                                                            "CAP_SYS_ADMIN",
-                                                            "CAP_SYS_BOOT",
-                                                            "CAP_SYS_NICE",
-                                                            "CAP_SYS_RESOURCE",
-                                                            "CAP_SYS_TIME",
-                                                            "CAP_SYS_TTY_CONFIG",
-                                                            "CAP_MKNOD",
-                                                            "CAP_LEASE",
-                                                            "CAP_AUDIT_WRITE",
-                                                            "CAP_AUDIT_CONTROL",
-                                                            "CAP_SETFCAP",
-                                                            "CAP_MAC_OVERRIDE",
-                                                            "CAP_MAC_ADMIN",
-                                                            "CAP_SYSLOG",
-                                                            "CAP_WAKE_ALARM",
-                                                            "CAP_BLOCK_SUSPEND",
-                                                            "CAP_AUDIT_READ",
-                                                            "CAP_PERFMON",
-                                                            "CAP_BPF",
-                                                            "CAP_CHECKPOINT_RESTORE"};
-
-constexpr std::array<std::string_view, 14> kDefaultCapabilities = {
-    "CAP_CHOWN",   "CAP_DAC_OVERRIDE", "CAP_FSETID",      "CAP_FOWNER",          "CAP_MKNOD",
-    "CAP_NET_RAW", "CAP_SETGID",       "CAP_SETUID",      "CAP_SETFCAP",         "CAP_SETPCAP",
-    "CAP_KILL",    "CAP_SYS_CHROOT",   "CAP_AUDIT_WRITE", "CAP_NET_BIND_SERVICE"};
 
 constexpr std::array<std::string_view, 10> kMaskedPaths = {
     "/proc/acpi",        "/proc/asound",     "/proc/kcore", "/proc/keys",    "/proc/latency_stats",
@@ -118,13 +72,7 @@ json::array strings(const Strings& from) {
 }
 
 json::object capabilities(const ContainerPlan& plan, const UserIds& user, int cap_last) {
-  json::array held;
-  if (plan.privileged) {
-    size_t count = std::min<size_t>(kCapabilities.size(), static_cast<size_t>(cap_last) + 1);
-    for (size_t i = 0; i < count; ++i) held.emplace_back(kube::jview(kCapabilities[i]));
-  } else {
-    held = strings(kDefaultCapabilities);
-  }
+  json::array held = strings(capabilities_of(plan.capabilities, plan.privileged, cap_last));
   json::object sets;
   sets["bounding"] = held;
   // Whoever is not root gains them by a set-uid program only, as everywhere on Unix.
@@ -133,11 +81,16 @@ json::object capabilities(const ContainerPlan& plan, const UserIds& user, int ca
   return sets;
 }
 
-Result<UserIds> user_of(const ContainerPlan& plan, const ImageConfig& image, const UserFiles& files) {
+// What the image's own user is nobody knows where the host's root stands in for it: see cannot_honour().
+Result<UserIds> user_of(const ContainerPlan& plan, const ImageConfig& image, const UserFiles& files,
+                        bool is_stand_in) {
   std::string wanted = image.user;
   if (plan.run_as_user) wanted = std::to_string(*plan.run_as_user);
   Result<UserIds> user = find_user(wanted, files);
   if (!user.ok()) return user;
+  if (plan.non_root && !plan.run_as_user && !is_stand_in && user->uid == 0) {
+    return Error{ErrorKind::kInvalid, "container has runAsNonRoot and image will run as root"};
+  }
   if (plan.run_as_group) user.value().gid = *plan.run_as_group;
   std::vector<int64_t>& groups = user.value().more_gids;
   for (int64_t group : plan.more_groups) {
@@ -158,7 +111,7 @@ json::object process(const PodPlan& pod, const ContainerPlan& plan, const ImageC
   std::string cwd = plan.working_dir.empty() ? image.working_dir : plan.working_dir;
   to["cwd"] = cwd.starts_with('/') ? cwd : "/" + cwd;
   to["capabilities"] = capabilities(plan, user, facts.cap_last);
-  to["noNewPrivileges"] = false;
+  to["noNewPrivileges"] = plan.no_new_privileges;
   // When the machine runs out of memory, what asked for no bound goes first.
   to["oomScoreAdj"] = plan.limits.memory_bytes ? 500 : 1000;
   return to;
@@ -330,7 +283,7 @@ Result<json::object> oci_spec(const PodPlan& pod, const ContainerPlan& plan, con
                               const SandboxFacts& facts) {
   Result<std::vector<std::string>> argv = command_line(plan, image);
   if (!argv.ok()) return argv.error();
-  Result<UserIds> user = user_of(plan, image, facts.users);
+  Result<UserIds> user = user_of(plan, image, facts.users, facts.host_root);
   if (!user.ok()) return user.error();
   json::object spec;
   spec["ociVersion"] = "1.0.2";

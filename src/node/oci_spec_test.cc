@@ -193,6 +193,35 @@ TEST(OciSpec, PrivilegedContainersHaveAllThatTheKernelKnows) {
   EXPECT_EQ(kube::text_at(*mount_at(spec, "/dev"), {"source"}), "/dev");
 }
 
+TEST(OciSpec, PrivilegesAreThoseThatWereLeft) {
+  ContainerPlan of = plan();
+  of.capabilities = {{"NET_BIND_SERVICE"}, {"ALL"}};
+  of.no_new_privileges = true;
+  json::object spec = spec_of(of);
+  for (const char* set : {"bounding", "effective", "permitted"}) {
+    EXPECT_EQ(json::serialize(*kube::array_at(spec, {"process", "capabilities", set})),
+              R"(["CAP_NET_BIND_SERVICE"])");
+  }
+  EXPECT_EQ(kube::bool_at(spec, {"process", "noNewPrivileges"}), true);
+}
+
+TEST(OciSpec, AnImageThatRunsAsRootIsRefusedWhereThatIsForbidden) {
+  ContainerPlan of = plan();
+  of.non_root = true;
+  SandboxFacts known = facts();
+  EXPECT_EQ(oci_spec(mnist_pod(), of, {}, known).error().message,
+            "container has runAsNonRoot and image will run as root");
+  ImageConfig image;
+  image.user = "train";
+  EXPECT_TRUE(oci_spec(mnist_pod(), of, image, known).ok());
+  // Whose user nobody knows.
+  known.host_root = true;
+  EXPECT_TRUE(oci_spec(mnist_pod(), of, {}, known).ok());
+  known.host_root = false;
+  of.run_as_user = 1000;
+  EXPECT_TRUE(oci_spec(mnist_pod(), of, {}, known).ok());
+}
+
 TEST(OciSpec, WorkingDirectoryIsThePodsThenTheImages) {
   ImageConfig image;
   image.working_dir = "/srv";

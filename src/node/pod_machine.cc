@@ -355,6 +355,7 @@ Decision PodMachine::step(const PodView& view) {
 void PodMachine::on_prepared(const Result<std::string>& ip, Time now) {
   prepare_asked_ = false;
   prepared_ = ip.ok();
+  prepare_error_ = ip.ok() ? "" : ip.error().message;
   if (ip.ok()) return;
   prepare_after_ = now + kStartRetry;
   bool mount = ip.error().message.find("MountVolume") != std::string::npos;

@@ -205,6 +205,7 @@ class PodMachine {
   std::optional<Time> start_time_;
   std::optional<std::pair<std::string, std::string>> ending_;  // reason, message
   std::optional<Time> prepare_after_;
+  std::string prepare_error_;  // why the pod has not been prepared; what its containers wait for
   bool prepare_asked_ = false;
   bool prepared_ = false;
   bool taken_up_ = false;

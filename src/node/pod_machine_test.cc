@@ -139,6 +139,7 @@ class Life {
   Time now_ = kStart;
   bool prepared_ = false;
   bool starts_fail_ = false;
+  bool prepare_fails_ = false;
   bool resizes_fail_ = false;
   Allocation allocated_;
   ResizeVerdict resize_;
@@ -150,6 +151,10 @@ class Life {
     return std::visit(
         Match{
             [&](const PreparePod&) {
+              if (prepare_fails_) {
+                machine_.on_prepared(Error{ErrorKind::kUnavailable, "MountVolume.SetUp failed"}, now_);
+                return std::string("try");
+              }
               prepared_ = true;
               machine_.on_prepared(std::string("10.0.0.2"), now_);
               return std::string("prepare");
@@ -212,6 +217,25 @@ TEST(PodMachine, RunsOnlyOnceItsContainerDoes) {
   EXPECT_EQ(life.settle(), "PostStart a");
   EXPECT_EQ(life.phase(), "Running");
   EXPECT_EQ(life.state("a"), "running 0");
+}
+
+// A kubelet tells it in an event alone; who looks at the pod should not have to know that.
+TEST(PodMachine, WhatIsWaitedForBeforeContainersIsSaid) {
+  Life life(kOne);
+  auto message = [&] {
+    const json::array* statuses = kube::array_at(life.status_, {"containerStatuses"});
+    return std::string(kube::text_at(statuses->at(0).get_object(), {"state", "waiting", "message"}));
+  };
+  life.prepare_fails_ = true;
+  EXPECT_EQ(life.step(), "try");
+  EXPECT_EQ(life.step(), "");
+  EXPECT_EQ(life.state("a"), "waiting ContainerCreating 0");
+  EXPECT_EQ(message(), "MountVolume.SetUp failed");
+  life.prepare_fails_ = false;
+  life.advance(kStartRetry);
+  life.starts_last_ = true;
+  EXPECT_EQ(life.settle(), "prepare; start a");
+  EXPECT_EQ(message(), "");
 }
 
 TEST(PodMachine, CountsARestartOnlyOnceItHasBegun) {

@@ -1,5 +1,7 @@
 #include "node/pod_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kube/access.h"
@@ -57,8 +59,16 @@ Result<Done> take_security(const json::object& pod, const json::object& containe
   plan.privileged = kube::bool_at(container, {"securityContext", "privileged"}).value_or(false);
   std::optional<bool> non_root = kube::bool_at(container, {"securityContext", "runAsNonRoot"});
   if (!non_root) non_root = kube::bool_at(pod, {"spec", "securityContext", "runAsNonRoot"});
-  if (non_root.value_or(false) && plan.run_as_user == 0) {
+  plan.non_root = non_root.value_or(false);
+  if (plan.non_root && plan.run_as_user == 0) {
     return Error{ErrorKind::kInvalid, "container's runAsUser breaks non-root policy"};
+  }
+  plan.no_new_privileges =
+      !kube::bool_at(container, {"securityContext", "allowPrivilegeEscalation"}).value_or(true);
+  plan.capabilities = {kube::texts_at(container, {"securityContext", "capabilities", "add"}),
+                       kube::texts_at(container, {"securityContext", "capabilities", "drop"})};
+  if (std::string unknown = unknown_capability(plan.capabilities); !unknown.empty()) {
+    return Error{ErrorKind::kInvalid, fmt::format("there is no capability {}", kube::shown(unknown))};
   }
   return Done{};
 }
@@ -200,7 +210,7 @@ Result<ContainerWish> plan_container(const json::object& pod, const json::object
   if (!is_folder_name(plan.id.container)) return Error{ErrorKind::kInvalid, "a container has no fit name"};
   plan.image = text_at(container, {"image"});
   plan.target = text_at(container, {"targetContainerName"});
-  Result<Env> env = plan_env(pod, container, around);
+  Result<Env> env = plan_env(pod, container, around, &wish.left_out);
   if (!env.ok()) return env.error();
   std::map<std::string, std::string> values(env->begin(), env->end());
   if (!values.contains("HOSTNAME")) plan.env.emplace_back("HOSTNAME", plan_pod(pod).hostname);

@@ -30,6 +30,7 @@ struct ContainerWish {
   std::vector<MountWish> mounts;
   std::string termination_path;  // in the container
   int gpus = 0;
+  std::vector<std::string> left_out;  // of the environment, in words
 };
 
 PodPlan plan_pod(const json::object& pod);

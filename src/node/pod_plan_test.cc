@@ -43,7 +43,8 @@ TEST(PlanContainer, LimitsSecurityAndTheRest) {
   json::object pod = pod_with(
       R"j({"name":"a","image":"tf:2","workingDir":"/w","tty":true,"stdin":true,
       "resources":{"limits":{"cpu":"1500m","memory":"2Gi","nvidia.com/gpu":2},"requests":{"cpu":"250m"}},
-      "securityContext":{"runAsUser":1000,"readOnlyRootFilesystem":true}})j",
+      "securityContext":{"runAsUser":1000,"readOnlyRootFilesystem":true,"runAsNonRoot":true,
+        "allowPrivilegeEscalation":false,"capabilities":{"add":["SYS_PTRACE"],"drop":["ALL"]}}})j",
       R"j(,"securityContext":{"runAsUser":5,"runAsGroup":6,"fsGroup":7,"supplementalGroups":[8]},"hostname":"h")j");
   Result<ContainerWish> wish = plan_container(pod, *find_container(pod, "a"), {});
   ASSERT_TRUE(wish.ok());
@@ -54,6 +55,9 @@ TEST(PlanContainer, LimitsSecurityAndTheRest) {
   EXPECT_EQ(wish->plan.run_as_group, 6);
   EXPECT_EQ(wish->plan.more_groups, (std::vector<int64_t>{8, 7}));
   EXPECT_TRUE(wish->plan.read_only_root);
+  EXPECT_TRUE(wish->plan.non_root);
+  EXPECT_TRUE(wish->plan.no_new_privileges);
+  EXPECT_EQ(wish->plan.capabilities, (CapabilityWishes{{"SYS_PTRACE"}, {"ALL"}}));
   EXPECT_TRUE(wish->plan.tty);
   EXPECT_EQ(wish->plan.working_dir, "/w");
   EXPECT_EQ(wish->gpus, 2);
@@ -65,6 +69,12 @@ TEST(PlanContainer, RefusesRootWhereItIsForbidden) {
   json::object pod = pod_with(R"j({"name":"a","securityContext":{"runAsUser":0,"runAsNonRoot":true}})j");
   EXPECT_EQ(plan_container(pod, *find_container(pod, "a"), {}).error().message,
             "container's runAsUser breaks non-root policy");
+}
+
+TEST(PlanContainer, RefusesCapabilitiesThatThereAreNot) {
+  json::object pod = pod_with(R"j({"name":"a","securityContext":{"capabilities":{"add":["SYS_PTRACED"]}}})j");
+  EXPECT_EQ(plan_container(pod, *find_container(pod, "a"), {}).error().message,
+            "there is no capability SYS_PTRACED");
 }
 
 TEST(PlanPod, NamesAndNetwork) {
@@ -173,6 +183,12 @@ TEST(PlanVolumes, TheOtherKinds) {
   Result<std::vector<VolumePlan>> plans = plan_volumes(pod, {});
   ASSERT_TRUE(plans.ok());
   EXPECT_EQ(*plans, wanted);
+}
+
+TEST(PlanVolumes, KindsOfOtherMachinesAreNamed) {
+  EXPECT_EQ(foreign_volume_kind(parse(R"j({"name":"d","nfs":{"server":"s","path":"/"}})j")), "nfs");
+  EXPECT_EQ(foreign_volume_kind(parse(R"j({"name":"d","hostPath":{"path":"/"}})j")), "");
+  EXPECT_EQ(foreign_volume_kind(parse(R"j({"name":"d"})j")), "");
 }
 
 TEST(PlanMounts, SortsCleansAndRefuses) {

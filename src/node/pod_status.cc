@@ -98,7 +98,7 @@ json::object given_resources(const ContainerMemory& memory, const json::object& 
 static json::object container_status(const ContainerMemory& memory, const json::object& spec,
                                      const std::string& name, const ContainerStatus* current,
                                      const ContainerStatus* previous, bool initializing,
-                                     const PodView& view) {
+                                     const std::string& unprepared, const PodView& view) {
   json::object state;
   bool running = current != nullptr && current->phase == ContainerPhase::kRunning;
   if (running) {
@@ -109,7 +109,8 @@ static json::object container_status(const ContainerMemory& memory, const json::
     json::object waiting{{"reason", memory.waiting_reason.empty()
                                         ? (initializing ? "PodInitializing" : "ContainerCreating")
                                         : memory.waiting_reason.c_str()}};
-    if (!memory.waiting_message.empty()) waiting["message"] = memory.waiting_message;
+    const std::string& message = memory.waiting_reason.empty() ? unprepared : memory.waiting_message;
+    if (!message.empty()) waiting["message"] = message;
     state["waiting"] = std::move(waiting);
   }
   std::string image(text_at(spec, {"image"}));
@@ -152,7 +153,7 @@ PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const Pod
   for (const Part& part : parts) {
     bool initializing = part.is_main() && !sum.init_done;
     json::object status = container_status(*part.memory, *part.spec, part.name, part.current, part.previous,
-                                           initializing, view);
+                                           initializing, prepare_error_, view);
     sum.resizing = sum.resizing || is_resizing(part, view);
     if (sum.resize_error.empty()) sum.resize_error = part.memory->resize_error;
     if (part.init) {

@@ -143,6 +143,13 @@ std::vector<std::string> ProcessRuntime::cannot_honour(const PodPlan& pod,
     if (plan.limits.memory_bytes) say(fmt::format("container {}: the memory limit is not enforced", name));
     if (plan.limits.cpu_millis) say(fmt::format("container {}: the CPU limit is not enforced", name));
     if (plan.read_only_root) say(fmt::format("container {}: the root file system is writable", name));
+    if (plan.privileged || plan.no_new_privileges || plan.capabilities != CapabilityWishes{}) {
+      say(fmt::format("container {}: it has the privileges and capabilities of this user", name));
+    }
+    if (plan.non_root && !plan.run_as_user && ::geteuid() == 0) {
+      say(fmt::format("container {}: runs as root, although runAsNonRoot is set; runAsUser names another",
+                      name));
+    }
     if (!plan.more_groups.empty() && plan.run_as_user)
       say(fmt::format("container {}: fsGroup and supplementalGroups are not given to it", name));
     if (plan.run_as_user && ::geteuid() != 0 && *plan.run_as_user != static_cast<int64_t>(::geteuid())) {
@@ -246,7 +253,9 @@ std::vector<ContainerStatus> ProcessRuntime::list() { return shims_.list(); }
 std::vector<ContainerStatus> ProcessRuntime::list(const std::string& pod_uid) { return shims_.list(pod_uid); }
 int ProcessRuntime::changes() const { return shims_.changes(); }
 void ProcessRuntime::drain_changes() { shims_.drain_changes(); }
-Result<Done> ProcessRuntime::signal(const ContainerId& id, int signal) { return shims_.signal(id, signal); }
+Result<Done> ProcessRuntime::signal(const ContainerId& id, int signal) {
+  return shims_.signal(id, signal, Reach::kGroup);
+}
 Result<Done> ProcessRuntime::remove(const ContainerId& id) { return shims_.remove(id); }
 
 Result<Done> ProcessRuntime::release_ports(const std::string& pod_uid) {

@@ -282,6 +282,18 @@ TEST_F(ProcessRuntimeTest, SaysWhatItCannotHonour) {
   EXPECT_EQ(words[1], "container main: the memory limit is not enforced");
 }
 
+TEST_F(ProcessRuntimeTest, SaysThatPrivilegesAreThisUsers) {
+  ContainerPlan plan = shell(folder_.path(), {"pod", "main", 0}, "");
+  plan.capabilities.dropped = {"ALL"};
+  plan.no_new_privileges = true;
+  plan.non_root = true;
+  std::vector<std::string> words = runtime_->cannot_honour({}, {plan});
+  ASSERT_EQ(words.size(), ::geteuid() == 0 ? 2u : 1u);
+  EXPECT_EQ(words[0], "container main: it has the privileges and capabilities of this user");
+  EXPECT_NE(words.back().find(::geteuid() == 0 ? "although runAsNonRoot is set" : "privileges"),
+            std::string::npos);
+}
+
 TEST_F(ProcessRuntimeTest, SaysWhatBecomesOfMemoryVolumes) {
   ContainerPlan plan = shell(folder_.path(), {"pod", "main", 0}, "");
   plan.mounts = {{"/x/shm", "/dev/shm", false, 1, true}, {"/x/cache", "/cache", false, 1, true}};

@@ -22,6 +22,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "node/capabilities.h"
 
 namespace trainyard::node {
 
@@ -91,6 +92,9 @@ struct ContainerPlan {
   std::vector<int64_t> more_groups;  // beside those that the image gives its user
   bool read_only_root = false;
   bool privileged = false;
+  CapabilityWishes capabilities;
+  bool no_new_privileges = false;
+  bool non_root = false;  // it may not be user 0
   std::vector<int> gpus;  // of this machine
   bool tty = false;
   bool stdin_open = false;

@@ -169,6 +169,12 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
         words.push_back(fmt::format("container {} has no command, and image {} is not here to give one",
                                     plan.id.container, plan.image));
       }
+      if (plan.non_root && !plan.run_as_user) {
+        words.push_back(
+            fmt::format("container {}: runs as user 0, although runAsNonRoot is set: the image that may "
+                        "name another is not here; runAsUser names one",
+                        plan.id.container));
+      }
       if (!told.insert(plan.image).second) continue;
       words.push_back(
           fmt::format("image {} is not on this machine: its containers run on the host's own root "
@@ -371,13 +377,15 @@ int SandboxRuntime::changes() const { return shims_.changes(); }
 void SandboxRuntime::drain_changes() { shims_.drain_changes(); }
 
 // A container may be on its way: it is told once it runs.
+// As a kubelet has it done: what the first process started is its own to stop. Whoever saves a checkpoint on
+// SIGTERM still has its data loaders then.
 Result<Done> SandboxRuntime::signal(const ContainerId& id, int signal) {
   for (int waited = 0; waited < kStartPatienceMs && !shims_.state(id); waited += 5) {
     std::optional<ContainerStatus> status = shims_.find(id);
     if (!status || status->phase == ContainerPhase::kExited) break;
     ::poll(nullptr, 0, 5);
   }
-  return shims_.signal(id, signal);
+  return shims_.signal(id, signal, Reach::kProcess);
 }
 
 // The OCI runtime knows how the limits of this machine's control groups are written.

@@ -184,6 +184,20 @@ TEST_F(SandboxTest, SignalsReachTheFirstProcess) {
   EXPECT_FALSE(status(deaf.id).oom_killed);
 }
 
+// A trainer that is told to stop still has the processes that feed it.
+TEST_F(SandboxTest, SignalsReachNobodyElse) {
+  ContainerPlan of = plan({"p1", "c", 0},
+                          "sh -c \"trap 'echo child told' TERM; echo ready; while :; do sleep 0.05; done\" & "
+                          "trap 'sleep 0.3; echo bye; exit 7' TERM; while :; do sleep 0.05; done");
+  start(of);
+  ASSERT_TRUE(wait_for_log(of.id, "ready"));
+  ASSERT_TRUE(runtime_->signal(of.id, SIGTERM).ok());
+  ASSERT_TRUE(wait_for_end(of.id));
+  EXPECT_EQ(status(of.id).exit_code, 7);
+  EXPECT_SAID(log(of.id), "bye");
+  EXPECT_NOT_SAID(log(of.id), "child told");
+}
+
 TEST_F(SandboxTest, HasItsOwnNamespaces) {
   std::string text =
       said(plan({"p1", "c", 0}, "echo pid $$; hostname; ls /sys/class/net; id -u; echo $HOSTNAME"));
@@ -596,6 +610,8 @@ TEST_F(SandboxTest, SaysWhatItCannotHonour) {
   first.id.container = "c";
   first.argv.clear();
   EXPECT_SAID(runtime_->cannot_honour({}, {first}).at(0), "container c has no command");
+  first.non_root = true;
+  EXPECT_SAID(runtime_->cannot_honour({}, {first}).at(1), "runs as user 0, although runAsNonRoot is set");
   ASSERT_TRUE(runtime_->prepare(pod).ok());
   ContainerPlan of = plan({"p1", "c", 0}, "cat /proc/sys/net/core/somaxconn");
   ASSERT_TRUE(runtime_->start(of).ok());

@@ -262,7 +262,7 @@ Result<ShimPlan> Shims::plan(const ContainerId& id) const {
   return read_shim_plan(*text);
 }
 
-Result<Done> Shims::signal(const ContainerId& id, int signal) {
+Result<Done> Shims::signal(const ContainerId& id, int signal, Reach reach) {
   std::optional<ShimState> running = state(id);
   // A shim that has just been started needs a moment to begin.
   for (int waited = 0; !running && waited < kBeginPatience.count(); waited += 5) {
@@ -275,7 +275,8 @@ Result<Done> Shims::signal(const ContainerId& id, int signal) {
     return Error{ErrorKind::kNotFound, fmt::format("container {} does not run", id.container)};
   }
   pid_t pid = static_cast<pid_t>(running->pid);
-  int failed = ::getpgid(pid) == pid ? ::kill(-pid, signal) : ::kill(pid, signal);
+  bool to_group = reach == Reach::kGroup && ::getpgid(pid) == pid;
+  int failed = ::kill(to_group ? -pid : pid, signal);
   if (failed != 0 && errno != ESRCH) return error_of(errno, "kill", id.container);
   return Done{};
 }
@@ -325,7 +326,7 @@ Result<Done> Shims::destroy(const std::string& pod_uid) {
       std::optional<ContainerStatus> status = find(id);
       if (!status || status->phase == ContainerPhase::kExited) continue;
       running = true;
-      (void)signal(id, SIGKILL).ok();
+      (void)signal(id, SIGKILL, Reach::kGroup).ok();
     }
     if (!running) break;
     if (waited >= kDestroyPatience.count()) {

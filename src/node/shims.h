@@ -27,6 +27,9 @@ struct ShimsOptions {
   std::vector<std::string> shim_argv;  // {"/proc/self/exe", "shim"}; the plan's path is added
 };
 
+// Whom a signal is for: the container's first process; or, when that leads one, its group.
+enum class Reach { kProcess, kGroup };
+
 class Shims {
  public:
   explicit Shims(ShimsOptions options);
@@ -48,8 +51,7 @@ class Shims {
   // While it runs and is known to have begun.
   std::optional<ShimState> state(const ContainerId& id);
   Result<ShimPlan> plan(const ContainerId& id) const;
-  // To the process, and to its group when it leads one.
-  Result<Done> signal(const ContainerId& id, int signal);
+  Result<Done> signal(const ContainerId& id, int signal, Reach reach);
   // The container's own streams.
   Result<std::unique_ptr<ExecProcess>> attach(const ContainerId& id, const ExecPlan& plan);
   // Forgets an ended one. kConflict while it runs.

@@ -1,6 +1,7 @@
 #include "node/volume_plan.h"
 
 #include <algorithm>
+#include <array>
 
 #include "kube/access.h"
 #include "kube/meta.h"
@@ -100,6 +101,8 @@ class FilePlanner {
 };
 
 constexpr unsigned kFileModeDefault = 0644;
+constexpr std::array<std::string_view, 7> kOurKinds = {
+    "emptyDir", "hostPath", "persistentVolumeClaim", "secret", "configMap", "downwardAPI", "projected"};
 
 Result<FileVolume> plan_files(const json::object& pod, const Around& around, const json::object& volume) {
   FilePlanner planner(pod, around);
@@ -157,15 +160,23 @@ Result<VolumePlan> plan_volume(const json::object& pod, const Around& around, co
     plan.kind = *files;
     return plan;
   }
-  for (const auto& member : volume) {
-    if (member.key() == "name") continue;
-    return set_up_failed(plan.name, fmt::format("volumes of kind {} are not to be had on this node",
-                                                kube::view(member.key())));
+  if (std::string kind = foreign_volume_kind(volume); !kind.empty()) {
+    return set_up_failed(plan.name, fmt::format("volumes of kind {} are not to be had on this node", kind));
   }
   return plan;  // without a source: an emptyDir
 }
 
 }  // namespace
+
+std::string foreign_volume_kind(const json::object& volume) {
+  for (const auto& member : volume) {
+    std::string_view key = kube::view(member.key());
+    if (key == "name") continue;
+    bool ours = std::find(kOurKinds.begin(), kOurKinds.end(), key) != kOurKinds.end();
+    return ours ? "" : std::string(key);
+  }
+  return "";
+}
 
 std::optional<std::string> clean_relative(std::string_view path) {
   if (path.starts_with('/') || path.find('\0') != std::string_view::npos) return std::nullopt;

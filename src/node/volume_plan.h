@@ -56,6 +56,9 @@ struct MountWish {
   bool operator==(const MountWish&) const = default;
 };
 
+// The kind of a volume that this node has none of ("nfs"); "" for those it has.
+std::string foreign_volume_kind(const json::object& volume);
+
 // The error is what a kubelet says when it cannot set a volume up.
 Result<std::vector<VolumePlan>> plan_volumes(const json::object& pod, const Around& around);
 // Sorted by target. `env` is for subPathExpr.

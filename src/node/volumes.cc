@@ -22,10 +22,9 @@ Error set_up_failed(const std::string& volume, const std::string& words) {
                fmt::format("MountVolume.SetUp failed for volume \"{}\" : {}", volume, words)};
 }
 
-// What a hostPath's type demands; "" when all is well.
+// Makes what the hostPath's type allows to be made; "" when all is well.
 std::string check_host_path(const HostVolume& host) {
-  struct stat about {};
-  bool there = ::stat(host.path.c_str(), &about) == 0;
+  bool there = ::access(host.path.c_str(), F_OK) == 0;
   if (host.type == "DirectoryOrCreate" && !there) {
     Result<Done> made = make_folders(host.path);
     return made.ok() ? "" : made.error().message;
@@ -34,18 +33,7 @@ std::string check_host_path(const HostVolume& host) {
     Fd fd(::open(host.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
     return fd.valid() ? "" : error_of(errno, "open", host.path).message;
   }
-  std::string failed = fmt::format("hostPath type check failed: {} is not a ", host.path);
-  if (!there && host.type.empty()) return fmt::format("hostPath {} does not exist", host.path);
-  bool is_folder = there && S_ISDIR(about.st_mode);
-  if ((host.type == "Directory" || host.type == "DirectoryOrCreate") && !is_folder)
-    return failed + "directory";
-  if ((host.type == "File" || host.type == "FileOrCreate") && !(there && S_ISREG(about.st_mode))) {
-    return failed + "file";
-  }
-  if (host.type == "Socket" && !(there && S_ISSOCK(about.st_mode))) return failed + "socket file";
-  if (host.type == "CharDevice" && !(there && S_ISCHR(about.st_mode))) return failed + "character device";
-  if (host.type == "BlockDevice" && !(there && S_ISBLK(about.st_mode))) return failed + "block device";
-  return "";
+  return unfit_host_path(host);
 }
 
 constexpr std::string_view kDataLink = "..data";
@@ -211,6 +199,21 @@ Result<Done> find_memory_folders(std::vector<Mount>& mounts) {
     one.exact = true;
   }
   return Done{};
+}
+
+std::string unfit_host_path(const HostVolume& host) {
+  struct stat about {};
+  bool there = ::stat(host.path.c_str(), &about) == 0;
+  if (!there && host.type.ends_with("OrCreate")) return "";
+  if (!there && host.type.empty()) return fmt::format("hostPath {} does not exist", host.path);
+  auto is = [&](mode_t type) { return there && (about.st_mode & S_IFMT) == type; };
+  std::string failed = fmt::format("hostPath type check failed: {} is not a ", host.path);
+  if (host.type.starts_with("Directory") && !is(S_IFDIR)) return failed + "directory";
+  if (host.type.starts_with("File") && !is(S_IFREG)) return failed + "file";
+  if (host.type == "Socket" && !is(S_IFSOCK)) return failed + "socket file";
+  if (host.type == "CharDevice" && !is(S_IFCHR)) return failed + "character device";
+  if (host.type == "BlockDevice" && !is(S_IFBLK)) return failed + "block device";
+  return "";
 }
 
 std::filesystem::path Volumes::claim_folder(const std::string& ns, const std::string& claim) const {

@@ -43,6 +43,10 @@ class Volumes {
   std::filesystem::path data_dir_;
 };
 
+// What is there is not what the hostPath's type demands, or nothing is there and nothing would be made; ""
+// when all is well. Looks, and makes nothing.
+std::string unfit_host_path(const HostVolume& host);
+
 // The real path of `sub_path` below `root`, made as folders where it is not there.
 // kForbidden when it would leave the root.
 Result<std::filesystem::path> resolve_beneath(const std::filesystem::path& root, const std::string& sub_path);

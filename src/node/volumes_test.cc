@@ -169,6 +169,15 @@ TEST_F(VolumesTest, HostPathsAreChecked) {
   EXPECT_TRUE(std::filesystem::is_regular_file(folder_.path() / "new-f"));
 }
 
+TEST_F(VolumesTest, HostPathsAreLookedAtWithoutMakingThem) {
+  EXPECT_EQ(unfit_host_path({folder_.path() / "new", "DirectoryOrCreate"}), "");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "new"));
+  EXPECT_EQ(unfit_host_path({folder_.path(), "Directory"}), "");
+  EXPECT_EQ(unfit_host_path({"/no/such", ""}), "hostPath /no/such does not exist");
+  EXPECT_EQ(unfit_host_path({"/no/such", "Directory"}),
+            "hostPath type check failed: /no/such is not a directory");
+}
+
 TEST_F(VolumesTest, TearsDownNothingElse) {
   std::filesystem::create_directories(folder_.path() / "pods/u");
   for (std::string bad : {"", ".", "..", "../volumes", "u/.."}) volumes_.tear_down(bad);
