@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -76,10 +77,10 @@ def prepare(kubeconfig, ns):
     return session
 
 
-def lines_that_differ(ours, theirs):
-    """In one line: what is ours alone, what is theirs alone."""
-    mine, other = ours.splitlines(), theirs.splitlines()
-    return [each for each in mine if each not in other], [each for each in other if each not in mine]
+def asked(story, kubeconfig, ns):
+    session = prepare(kubeconfig, ns)
+    story(session)
+    return session
 
 
 def compare(story, ours, theirs):
@@ -138,6 +139,7 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-conformance-"))
     cluster, plane = Cluster(folder / "real"), Plane(folder / "ours")
     known, found, steps, failed = read_table(), {}, 0, 0
+    pool = ThreadPoolExecutor(2)  # both are asked at the same time: a story waits more than it asks
     try:
         print("starting kube-apiserver and trainyard up", flush=True)
         cluster.start()
@@ -146,9 +148,7 @@ def main():
             if not re.search(options.only, story.__name__):
                 continue
             ns = f"story-{index}"
-            ours, theirs = prepare(plane.folder / "kubeconfig", ns), prepare(cluster.kubeconfig, ns)
-            story(theirs)
-            story(ours)
+            ours, theirs = pool.map(lambda kubeconfig: asked(story, kubeconfig, ns), (plane.folder / "kubeconfig", cluster.kubeconfig))
             steps += len(ours.steps)
             new = 0
             for step, mine, other in compare(story, ours, theirs):
