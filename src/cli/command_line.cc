@@ -11,6 +11,7 @@
 #include "cli/command_line_operator.h"
 #include "cli/command_line_plane.h"
 #include "cli/command_line_scheduler.h"
+#include "cli/habits.h"
 #include "cli/verbs_command_line.h"
 #include "cli/whole_number.h"
 
@@ -180,13 +181,17 @@ std::optional<Misused> unknown_command(const std::vector<std::string>& arguments
   if (word == "-h" || word == "--help" || word == "--version" || word == "shim") return std::nullopt;
   if (word.starts_with("-")) {
     return Misused{
-        fmt::format("unknown option '{}' before a command\nRun 'trainyard --help' for help.\n", word)};
+        fmt::format("unknown option '{0}' before a command; options go behind it: trainyard COMMAND {0}\n"
+                    "Run 'trainyard --help' for help.\n",
+                    word)};
   }
   for (std::string_view known : command_names()) {
     if (word == known) return std::nullopt;
   }
-  return Misused{fmt::format("unknown command '{}'{}\nRun 'trainyard --help' for the commands.\n", word,
-                             did_you_mean(word, command_names()))};
+  std::string_view habit = habit_of_command(word);
+  std::string hint = habit.empty() ? did_you_mean(word, command_names()) : fmt::format("; {}", habit);
+  return Misused{
+      fmt::format("unknown command '{}'{}\nRun 'trainyard --help' for the commands.\n", word, hint)};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/nearest_word.h"
+#include "cli/habits.h"
 
 namespace trainyard::cli {
 namespace {
@@ -29,11 +30,16 @@ std::string hint(std::string_view word, const std::vector<std::string>& known) {
   return did_you_mean(word, {known.begin(), known.end()});
 }
 
+std::string option_hint(const CLI::App& command, std::string_view option) {
+  std::string_view habit = habit_of_option(command.get_name(), option);
+  return habit.empty() ? hint(option, names_of_options(command)) : fmt::format("; {}", habit);
+}
+
 // What was left over: an option or a word that nobody expected.
 std::string unexpected(const CLI::App& command, const std::string& word) {
   if (!word.starts_with("-")) return fmt::format("'{}' was not expected", word);
   std::string option = word.substr(0, word.find('='));
-  return fmt::format("unknown option '{}'{}", option, hint(option, names_of_options(command)));
+  return fmt::format("unknown option '{}'{}", option, option_hint(command, option));
 }
 
 // "--gpus: 1 required INT:INT in [0 - 1024] missing" is no sentence, and a path needs no --filename.

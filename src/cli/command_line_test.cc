@@ -81,12 +81,21 @@ TEST(CommandLine, VerbsAreRead) {
   EXPECT_EQ(verb({"logs", "a", "--role", "worker", "--index", "1", "-p", "-c", "x"}),
             Verb(ShowLogs{"a", {"worker", 1}, true, "x", false, true, false, {}, {}}));
   EXPECT_EQ(verb({"pause", "a", "b"}), Verb(PauseJobs{{"a", "b"}}));
+  EXPECT_EQ(verb({"describe", "tfjob", "a"}), Verb(DescribeJobs{{"tfjob/a"}}));
+  EXPECT_EQ(verb({"logs", "vcjob", "a"}).index(), Verb(ShowLogs{}).index());
+  EXPECT_EQ(verb({"wait", "tfjob", "a"}), Verb(WaitForJob{"tfjob/a", Goal::kFinished, {}}));
+  EXPECT_EQ(verb({"delete", "tj", "a", "b"}), Verb(DeleteJobs{{"tft/a", "tft/b"}, false, {}}));
   EXPECT_EQ(verb({"resume", "a"}), Verb(ResumeJobs{{"a"}}));
   EXPECT_EQ(verb({"scale", "a", "worker=4", "ps=0"}), Verb(ScaleJob{"a", {{"worker", 4}, {"ps", 0}}}));
   EXPECT_EQ(verb({"delete", "a", "--wait", "--timeout", "90s"}), Verb(DeleteJobs{{"a"}, true, seconds(90)}));
   EXPECT_EQ(verb({"wait", "a", "--for=succeeded"}), Verb(WaitForJob{"a", Goal::kSucceeded, {}}));
+  for (const char* word : {"paused", "condition=Suspended", "condition=Aborted"}) {
+    EXPECT_EQ(verb({"wait", "a", "--for", word}), Verb(WaitForJob{"a", Goal::kPaused, {}})) << word;
+  }
+  EXPECT_EQ(verb({"wait", "a", "--for=condition=Completed"}), Verb(WaitForJob{"a", Goal::kSucceeded, {}}));
+  EXPECT_EQ(verb({"events"}), Verb(ShowEvents{}));
   EXPECT_EQ(verb({"top"}), Verb(TopJobs{}));
-  EXPECT_EQ(verb({"events", "a"}), Verb(ShowEvents{"a"}));
+  EXPECT_EQ(verb({"events", "a"}), Verb(ShowEvents{{"a"}}));
   EXPECT_EQ(verb({"exec", "a", "--role", "ps", "-it", "--", "ls", "-l", "--all"}),
             Verb(ExecIn{"a", {"ps", {}}, "", true, true, {"ls", "-l", "--all"}}));
 }
@@ -102,6 +111,16 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
            MisuseRow{{"expalin", "a"}, "unknown command 'expalin'; did you mean 'explain'?"},
            MisuseRow{{"valid"}, "did you mean 'validate'?"},
            MisuseRow{{"teleport"}, "unknown command 'teleport'\n"},
+           MisuseRow{{"apply", "-f", "a"},
+                     "unknown command 'apply'; 'trainyard submit -f FILE' creates jobs"},
+           MisuseRow{{"stop", "a"}, "unknown command 'stop'; 'trainyard pause JOB' stops a job"},
+           MisuseRow{{"kill", "a"}, "unknown command 'kill'; 'trainyard delete JOB' ends a job\n"},
+           MisuseRow{{"port-forward", "a"}, "unknown command 'port-forward'; kubectl does it"},
+           MisuseRow{{"delete", "-f", "a"}, "unknown option '-f'; jobs are deleted by name"},
+           MisuseRow{{"delete", "--all"}, "unknown option '--all'; jobs are deleted by name"},
+           MisuseRow{{"scale", "a", "--replicas=3"}, "unknown option '--replicas'; a role has a size"},
+           MisuseRow{{"run", "-n", "team", "a"}, "unknown option '-n'; a run has a plane of its own"},
+           MisuseRow{{"scale", "worker=3"}, "no job was named: trainyard scale JOB ROLE=N"},
            MisuseRow{{"validate"}, "PATH is required"},
            MisuseRow{{"convert", "a"}, "--to is required"},
            MisuseRow{{"convert", "--to", "pytorch", "a"}, "tfjob,t9k,volcano"},
@@ -120,8 +139,10 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
            MisuseRow{{"completion", "tcsh"}, "bash,zsh,fish"},
            MisuseRow{{"version", "now"}, "now"},
            MisuseRow{{"logs"}, "JOB is required"},
+           MisuseRow{{"logs", "a", "b"}, "'b' was not expected: logs takes one job\n"},
            MisuseRow{{"logs", "a", "--since", "soon"}, "'soon' is not a duration"},
            MisuseRow{{"wait", "a", "--for", "godot"}, "succeeded"},
+           MisuseRow{{"wait", "a", "--for=condition=godot"}, "godot not in"},
            MisuseRow{{"wait", "a", "--timeout", "x"}, "--timeout: 'x' is not a duration"},
            MisuseRow{{"scale", "a", "worker"}, "'worker' is not ROLE=N"},
            MisuseRow{{"scale", "a", "worker=-1"}, "'worker=-1' is not ROLE=N"},

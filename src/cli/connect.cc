@@ -52,6 +52,12 @@ Result<std::unique_ptr<Connection>> over_http(client::Access access, const Targe
       std::make_unique<HttpConnection>(std::move(made).value(), target, std::move(kept_logs)));
 }
 
+// "Connection refused": where it was tried the sentence around it says.
+std::string without_server(const std::string& message, const client::Access& access) {
+  std::string before = fmt::format("cannot reach {} ({}): ", access.server, access.where);
+  return message.starts_with(before) ? message.substr(before.size()) : message;
+}
+
 // The access of a plane that runs in this folder, or why there is none.
 Result<client::Access> plane_access(const DataDir& dir, const client::Surroundings& around) {
   std::error_code ignored;
@@ -69,8 +75,9 @@ Result<client::Access> plane_access(const DataDir& dir, const client::Surroundin
   if (!probe.ok()) return probe.error();
   Result<std::string> version = probe.value()->read("/version");
   if (version.ok()) return access;
-  return Error{ErrorKind::kUnavailable, fmt::format("the embedded plane of {} does not run ({})",
-                                                    dir.root.string(), version.error().message)};
+  return Error{ErrorKind::kUnavailable,
+               fmt::format("the embedded plane of {} does not run ({})", dir.root.string(),
+                           without_server(version.error().message, *access))};
 }
 
 // What a plane of this machine keeps of pods that are gone, when one of the files (as in $KUBECONFIG)

@@ -34,7 +34,7 @@ TEST(Connect, APlaneThatIsDownIsSaidToBe) {
   ::unsetenv("XDG_STATE_HOME");
   std::filesystem::remove_all(state);
   ASSERT_FALSE(connection.ok());
-  EXPECT_THAT(connection.error().message, HasSubstr("does not run"));
+  EXPECT_THAT(connection.error().message, HasSubstr("does not run (Connection refused)"));
   EXPECT_THAT(connection.error().message, HasSubstr("start it with 'trainyard up --detach'"));
 }
 

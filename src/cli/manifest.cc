@@ -31,11 +31,17 @@ TextFile read_stream(std::string label, std::istream& in) {
   return {std::move(label), std::move(text), ""};
 }
 
+std::string unreadable(std::string_view path, int why) {
+  std::string text = "cannot be read: " + std::generic_category().message(why);
+  bool is_url = path.starts_with("http://") || path.starts_with("https://");
+  return is_url ? text + "; what is elsewhere comes by standard input: curl -L URL | trainyard ... -" : text;
+}
+
 TextFile read_file(const fs::path& path) {
   std::error_code failed;
   if (fs::is_directory(path, failed)) return {path.string(), "", "is a directory"};
   std::ifstream in(path, std::ios::binary);
-  if (!in) return {path.string(), "", "cannot be read: " + std::generic_category().message(errno)};
+  if (!in) return {path.string(), "", unreadable(path.string(), errno)};
   return read_stream(path.string(), in);
 }
 

@@ -295,11 +295,15 @@ std::vector<const json::object*> events_about(const std::vector<const json::obje
     bool of_pod = (kind == "Pod" || kind == "Service") && names.contains(name);
     if (of_job || of_pod) own.push_back(event);
   }
+  return by_last_seen(std::move(own));
+}
+
+std::vector<const json::object*> by_last_seen(std::vector<const json::object*> events) {
   // order: last seen, then written
-  std::stable_sort(own.begin(), own.end(), [](const json::object* a, const json::object* b) {
+  std::stable_sort(events.begin(), events.end(), [](const json::object* a, const json::object* b) {
     return std::tuple(last_seen(*a), kube::version_of(*a)) < std::tuple(last_seen(*b), kube::version_of(*b));
   });
-  return own;
+  return events;
 }
 
 std::string events_text(const std::vector<const json::object*>& events, Time now) {

@@ -61,6 +61,8 @@ json::object shown_object(const json::object& object);
 std::vector<const json::object*> events_about(const std::vector<const json::object*>& events,
                                               const dialect::Dialect& dialect, const json::object& job,
                                               const std::vector<const json::object*>& pods);
+// The one that was seen last is last.
+std::vector<const json::object*> by_last_seen(std::vector<const json::object*> events);
 std::string events_text(const std::vector<const json::object*>& events, Time now);
 
 }  // namespace trainyard::cli

@@ -11,6 +11,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::string_view kReset = "\x1b[0m";
+constexpr std::string_view kBackOff = "CrashLoopBackOff";
 
 std::string_view color_of(std::string_view state) {
   if (state == "running") return "\x1b[32m";
@@ -28,6 +29,24 @@ std::string shown_memory(int64_t bytes) {
   return fmt::format("{}Mi", bytes >> 20);
 }
 
+// "exit code 3 (OOMKilled)".
+std::string end_in_words(const kube::Termination& end) {
+  if (end.reason.empty() || end.reason == "Error") return fmt::format("exit code {}", end.exit_code);
+  return fmt::format("exit code {} ({})", end.exit_code, end.reason);
+}
+
+// How the last run ended and when the next begins: "CrashLoopBackOff: exit code 3, starts again after 10s".
+// The kubelet's own message names the pod and its uid, and not what happened.
+std::string back_off_in_words(const kube::ContainerStatus& container) {
+  constexpr std::string_view kBefore = "back-off ";
+  std::string text = container.reason;
+  if (container.last_ended) text += ": " + end_in_words(*container.last_ended);
+  if (!container.message.starts_with(kBefore)) return text;
+  std::string_view span = std::string_view(container.message).substr(kBefore.size());
+  return fmt::format("{}{} starts again after {}", text, container.last_ended ? "," : ":",
+                     span.substr(0, span.find(' ')));
+}
+
 // What the containers of a pod that does not run yet wait for.
 std::string waits_for(const kube::Pod& pod) {
   if (pod.node_name.empty()) {
@@ -36,7 +55,11 @@ std::string waits_for(const kube::Pod& pod) {
   for (const std::vector<kube::ContainerStatus>* list : {&pod.init_containers, &pod.containers}) {
     for (const kube::ContainerStatus& container : *list) {
       if (container.state != kube::ContainerStateKind::kWaiting || container.reason.empty()) continue;
-      if (container.reason == "ContainerCreating" || container.reason == "PodInitializing") continue;
+      if (container.reason == "ContainerCreating" || container.reason == "PodInitializing") {
+        if (!container.message.empty()) return container.message;
+        continue;
+      }
+      if (container.reason == kBackOff) return back_off_in_words(container);
       return container.message.empty() ? container.reason
                                        : fmt::format("{}: {}", container.reason, container.message);
     }
@@ -57,6 +80,15 @@ std::string failed_state(const kube::Pod& pod, std::string_view main_container) 
   const kube::Termination& end = *main->terminated;
   if (end.reason.empty() || end.reason == "Error") return fmt::format("failed {}", end.exit_code);
   return fmt::format("failed {} ({})", end.exit_code, end.reason);
+}
+
+// What the machine says of a command that could not be started; what a program says of itself is in its log.
+std::string failure_in_words(const kube::Pod& pod, std::string_view main_container) {
+  const kube::ContainerStatus* main = main_of(pod, main_container);
+  bool could_not_start =
+      main != nullptr && main->terminated &&
+      (main->terminated->reason == "ContainerCannotRun" || main->terminated->reason == "StartError");
+  return pod.message.empty() && could_not_start ? main->terminated->message : pod.message;
 }
 
 int restarts_of(const kube::Pod& pod) {
@@ -95,14 +127,14 @@ void describe_pod(ReplicaRow& row, const kube::Pod& pod, std::string_view main_c
       row.state = "running";
       row.since = pod.started_at;
       row.detail = waits_for(pod);
-      if (row.detail.starts_with("CrashLoopBackOff")) row.state = "backing off";
+      if (row.detail.starts_with(kBackOff)) row.state = "backing off";
       return;
     case kube::PodPhase::kSucceeded:
       row.state = "succeeded";
       return tell_span(row, pod, main_container);
     case kube::PodPhase::kFailed:
       row.state = failed_state(pod, main_container);
-      row.detail = pod.message;
+      row.detail = failure_in_words(pod, main_container);
       return tell_span(row, pod, main_container);
   }
 }
@@ -215,12 +247,17 @@ std::string restarts_text(const JobView& view) {
   return fmt::format("{} and {} at no charge", counted(view.restarts), view.disruptions);
 }
 
-// " (OOMKilled)": what the machine says of the replica that failed the job; "" when it says nothing.
+// " (OOMKilled)", " (ContainerCannotRun: exec: no such file)": what the machine says of the replica that
+// failed the job; "" when it says nothing.
 std::string reason_in_row(const JobView& view) {
   for (const ReplicaRow& row : view.replicas) {
     size_t at = row.name == view.failed_by && row.state.starts_with("failed") ? row.state.find(" (")
                                                                               : std::string::npos;
-    if (at != std::string::npos) return row.state.substr(at);
+    if (at == std::string::npos) continue;
+    std::string reason = row.state.substr(at);
+    if (row.detail.empty() || !reason.ends_with(')')) return reason;
+    reason.pop_back();
+    return fmt::format("{}: {})", reason, on_one_line(row.detail));
   }
   return "";
 }

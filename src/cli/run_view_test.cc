@@ -70,6 +70,32 @@ TEST(RunView, ReplicasAreWhatTheirPodsAre) {
                         {replica_pod(0, R"({"phase":"Pending","containerStatuses":[{"name":"tensorflow",
       "state":{"waiting":{"reason":"CreateContainerConfigError","message":"secret \"x\" not found"}}}]})")})),
             "worker-0 starting [CreateContainerConfigError: secret \"x\" not found]; worker-1 waiting");
+  EXPECT_EQ(states(view(mnist_job(),
+                        {replica_pod(0, R"({"phase":"Pending","containerStatuses":[{"name":"tensorflow",
+      "state":{"waiting":{"reason":"ContainerCreating","message":"no disk"}}}]})"),
+                         replica_pod(1, R"({"phase":"Pending","containerStatuses":[{"name":"tensorflow",
+      "state":{"waiting":{"reason":"ContainerCreating"}}}]})")})),
+            "worker-0 starting [no disk]; worker-1 starting");
+}
+
+TEST(RunView, WhoStartsAgainSaysWhatEndedIt) {
+  auto backing_off = [](std::string_view last) {
+    json::object waiting = json::parse(R"j({"reason":"CrashLoopBackOff","message":
+        "back-off 20s restarting failed container=tensorflow pod=mnist-worker-0_default(pod-0)"})j")
+                               .as_object();
+    json::object container{{"name", "tensorflow"}, {"restartCount", 2}};
+    container["state"] = json::object{{"waiting", waiting}};
+    container["lastState"] = json::parse(kube::jview(last));
+    json::object status{{"phase", "Running"}, {"containerStatuses", json::array{container}}};
+    return states(view(mnist_job(), {replica_pod(0, json::serialize(status)), replica_pod(1, "{}", "")}));
+  };
+  const std::string other = "; worker-1 waiting [waits for a node]";
+  EXPECT_EQ(backing_off(R"({"terminated":{"exitCode":3,"reason":"Error"}})"),
+            "worker-0 backing off [CrashLoopBackOff: exit code 3, starts again after 20s]" + other);
+  EXPECT_EQ(
+      backing_off(R"({"terminated":{"exitCode":137,"reason":"OOMKilled"}})"),
+      "worker-0 backing off [CrashLoopBackOff: exit code 137 (OOMKilled), starts again after 20s]" + other);
+  EXPECT_EQ(backing_off("{}"), "worker-0 backing off [CrashLoopBackOff: starts again after 20s]" + other);
 }
 
 TEST(RunView, WhoEndedGrowsNoOlder) {
@@ -209,6 +235,23 @@ TEST(RunView, TheEndingSaysWhatTheMachineSaysOfTheReplicaThatFailed) {
   };
   EXPECT_EQ(failed_with("OOMKilled"), "TFJob mnist failed: worker-0 failed with exit code 137 (OOMKilled).");
   EXPECT_EQ(failed_with("Error"), "TFJob mnist failed: worker-0 failed with exit code 137.");
+}
+
+TEST(RunView, TheEndingSaysWhichCommandCouldNotBeStarted) {
+  model::JobState state;
+  state.phase = model::Phase::kFinished;
+  state.result = model::ResultKind::kFailed;
+  state.cause = {.kind = model::CauseKind::kReplicaFailed, .role = "worker", .index = 0, .exit_code = 127};
+  JobView seen = view(job_in(state), {replica_pod(0, R"({"phase":"Failed","containerStatuses":[
+      {"name":"tensorflow","state":{"terminated":{"exitCode":127,"reason":"ContainerCannotRun",
+      "message":"exec: \"pythonn\": executable file not found in $PATH"}}}]})")});
+  EXPECT_EQ(ending_of(seen),
+            "TFJob mnist failed: worker-0 failed with exit code 127 (ContainerCannotRun: exec: \"pythonn\": "
+            "executable file not found in $PATH).");
+  // What a program says of itself may be long, and is in its log.
+  seen = view(job_in(state), {replica_pod(0, R"({"phase":"Failed","containerStatuses":[
+      {"name":"tensorflow","state":{"terminated":{"exitCode":127,"reason":"Error","message":"x"}}}]})")});
+  EXPECT_EQ(ending_of(seen), "TFJob mnist failed: worker-0 failed with exit code 127.");
 }
 
 TEST(RunView, AnEndIsKeptWhenItsPodIsRemoved) {

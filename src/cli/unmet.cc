@@ -8,6 +8,9 @@
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "kube/pod_requests.h"
+#include "node/env_plan.h"
+#include "node/volume_plan.h"
+#include "node/volumes.h"
 #include "sched/amounts.h"
 #include "sched/decode.h"
 #include "sched/fit.h"
@@ -84,6 +87,63 @@ class References {
   std::vector<std::string> found_;
 };
 
+class Keys {
+ public:
+  explicit Keys(const json::object& pod) {
+    for (std::string_view list : {"initContainers", "containers"}) {
+      for_each_in(pod, {"spec", list}, [&](const json::object& container) {
+        for_each_in(container, {"env"}, [&](const json::object& variable) {
+          add_ref("Secret", kube::object_at(variable, {"valueFrom", "secretKeyRef"}));
+          add_ref("ConfigMap", kube::object_at(variable, {"valueFrom", "configMapKeyRef"}));
+        });
+      });
+    }
+    for_each_in(pod, {"spec", "volumes"}, [&](const json::object& volume) {
+      add_items("Secret", kube::object_at(volume, {"secret"}), "secretName");
+      add_items("ConfigMap", kube::object_at(volume, {"configMap"}), "name");
+      for_each_in(volume, {"projected", "sources"}, [&](const json::object& source) {
+        add_items("Secret", kube::object_at(source, {"secret"}), "name");
+        add_items("ConfigMap", kube::object_at(source, {"configMap"}), "name");
+      });
+    });
+  }
+  std::vector<KeyReference> take() { return std::move(found_); }
+
+ private:
+  static bool is_optional(const json::object& holder) {
+    return kube::bool_at(holder, {"optional"}).value_or(false);
+  }
+  void add(std::string_view kind, std::string_view name, std::string_view key) {
+    KeyReference reference{std::string(kind), std::string(name), std::string(key)};
+    bool known = std::find(found_.begin(), found_.end(), reference) != found_.end();
+    if (!name.empty() && !key.empty() && !known) found_.push_back(std::move(reference));
+  }
+  void add_ref(std::string_view kind, const json::object* ref) {
+    if (ref == nullptr || is_optional(*ref)) return;
+    add(kind, kube::text_at(*ref, {"name"}), kube::text_at(*ref, {"key"}));
+  }
+  void add_items(std::string_view kind, const json::object* source, std::string_view name_key) {
+    if (source == nullptr || is_optional(*source)) return;
+    for_each_in(*source, {"items"}, [&](const json::object& item) {
+      add(kind, kube::text_at(*source, {name_key}), kube::text_at(item, {"key"}));
+    });
+  }
+
+  std::vector<KeyReference> found_;
+};
+
+// "a, b and 3 more".
+std::string keys_in_words(const std::map<std::string, std::string>& contents) {
+  constexpr size_t kShown = 5;
+  if (contents.empty()) return "none";
+  std::string text;
+  size_t shown = 0;
+  for (auto it = contents.begin(); it != contents.end() && shown < kShown; ++it, ++shown) {
+    text += fmt::format("{}{}", shown == 0 ? "" : ", ", it->first);
+  }
+  return contents.size() <= kShown ? text : fmt::format("{} and {} more", text, contents.size() - kShown);
+}
+
 std::string namespace_or_default(const json::object& body) {
   std::string ns(kube::namespace_of(body));
   return ns.empty() ? "default" : ns;
@@ -110,11 +170,13 @@ class Needs {
     }
     for (const json::object& pod : sample_pods(document, settings_)) {
       for (const std::string& reference : references_of(pod)) look_for(document, *spec, reference);
+      for (const KeyReference& reference : keys_of(pod)) look_for_key(document, reference);
       for (const std::string& words : oversized_variables(pod)) say(document, words);
       if (brings_nodes()) continue;
       look_for_node(document, pod);
       look_for_room(document, pod);
       look_for_commands(document, pod);
+      look_for_volumes(document, pod);
     }
   }
   std::vector<std::string> take() { return std::move(said_); }
@@ -141,6 +203,36 @@ class Needs {
     });
     if (made || given || client::get(plane_.client(), kind.resource, ns, name).ok()) return;
     say(document, fmt::format("needs {} {}, which is in none of the documents", kind.title, name));
+  }
+
+  // What is not there at all is told by look_for().
+  void look_for_key(const Object& document, const KeyReference& reference) {
+    std::string ns = namespace_or_default(document.body);
+    auto given = std::find_if(documents_.begin(), documents_.end(), [&](const Object& one) {
+      return kube::text_at(one.body, {"kind"}) == reference.kind &&
+             kube::name_of(one.body) == reference.name && namespace_or_default(one.body) == ns;
+    });
+    if (given == documents_.end()) return;
+    Result<std::map<std::string, std::string>> contents =
+        node::contents_of(std::make_shared<const json::object>(given->body), reference.kind == "Secret");
+    if (!contents.ok() || contents->contains(reference.key)) return;
+    say(document, fmt::format("needs key {} of {} {}, which has {}", reference.key, reference.kind,
+                              reference.name, keys_in_words(*contents)));
+  }
+
+  void look_for_volumes(const Object& document, const json::object& pod) {
+    for (const auto& [name, kind] : foreign_volumes(pod)) {
+      say(document, fmt::format("volume {} is of kind {}, which is not to be had here; a hostPath or a "
+                                "PersistentVolumeClaim may stand in for it",
+                                name, kind));
+    }
+    for_each_in(pod, {"spec", "volumes"}, [&](const json::object& volume) {
+      const json::object* host = kube::object_at(volume, {"hostPath"});
+      if (host == nullptr) return;
+      std::string unfit = node::unfit_host_path(
+          {std::string(kube::text_at(*host, {"path"})), std::string(kube::text_at(*host, {"type"}))});
+      if (!unfit.empty()) say(document, fmt::format("volume {}: {}", kube::text_at(volume, {"name"}), unfit));
+    });
   }
 
   void look_for_commands(const Object& document, const json::object& pod) {
@@ -210,6 +302,17 @@ class Needs {
 }  // namespace
 
 std::vector<std::string> references_of(const json::object& pod) { return References(pod).take(); }
+
+std::vector<KeyReference> keys_of(const json::object& pod) { return Keys(pod).take(); }
+
+std::vector<std::pair<std::string, std::string>> foreign_volumes(const json::object& pod) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for_each_in(pod, {"spec", "volumes"}, [&](const json::object& volume) {
+    std::string kind = node::foreign_volume_kind(volume);
+    if (!kind.empty()) found.emplace_back(kube::text_at(volume, {"name"}), kind);
+  });
+  return found;
+}
 
 std::optional<std::string> wanted_elsewhere(const json::object& pod, const json::object& node) {
   sched::Node here;

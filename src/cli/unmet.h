@@ -20,6 +20,19 @@ std::vector<std::string> unmet_needs(Plane& plane, const std::vector<Object>& do
 // The Secrets, ConfigMaps and claims that a pod cannot start without, as "secret/name". Pure.
 std::vector<std::string> references_of(const json::object& pod);
 
+// A key of a Secret or a ConfigMap without which the pod cannot start.
+struct KeyReference {
+  std::string kind;  // "Secret"
+  std::string name;
+  std::string key;
+  bool operator==(const KeyReference&) const = default;
+};
+// Each once. Pure.
+std::vector<KeyReference> keys_of(const json::object& pod);
+
+// Volumes of kinds that are not to be had here: name and kind. Pure.
+std::vector<std::pair<std::string, std::string>> foreign_volumes(const json::object& pod);
+
 // Which nodes the pod wants by nodeSelector or nodeAffinity, in words, when the node is none of them. Pure.
 std::optional<std::string> wanted_elsewhere(const json::object& pod, const json::object& node);
 

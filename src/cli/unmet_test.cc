@@ -23,6 +23,29 @@ TEST(Unmet, References) {
                                       "configmap/c3", "claim/p", "secret/s3"}));
 }
 
+TEST(Unmet, Keys) {
+  const json::object pod = json::parse(kube::jview(R"j({"spec":{
+    "containers":[{"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}},
+                          {"name":"B","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}},
+                          {"name":"C","valueFrom":{"configMapKeyRef":{"name":"c","key":"k","optional":true}}}],
+                   "envFrom":[{"secretRef":{"name":"s1"}}]}],
+    "volumes":[{"name":"a","secret":{"secretName":"s2","items":[{"key":"x","path":"p"}]}},
+               {"name":"b","configMap":{"name":"c3","optional":true,"items":[{"key":"x","path":"p"}]}},
+               {"name":"e","projected":{"sources":[{"configMap":{"name":"c4","items":[{"key":"y","path":"p"}]}}]}}]
+    }})j"))
+                               .as_object();
+  EXPECT_EQ(keys_of(pod), (std::vector<KeyReference>{
+                              {"Secret", "s", "k"}, {"Secret", "s2", "x"}, {"ConfigMap", "c4", "y"}}));
+}
+
+TEST(Unmet, ForeignVolumes) {
+  const json::object pod = json::parse(kube::jview(R"j({"spec":{"volumes":[
+    {"name":"a","nfs":{"server":"s","path":"/"}},{"name":"b","emptyDir":{}},{"name":"c"}]}})j"))
+                               .as_object();
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(foreign_volumes(pod), (Pairs{{"a", "nfs"}}));
+}
+
 TEST(Unmet, WithoutCommand) {
   const json::object pod = json::parse(kube::jview(R"j({"spec":{
     "initContainers":[{"name":"i","image":"x","args":[]}],

@@ -105,7 +105,7 @@ struct TopJobs {
 };
 
 struct ShowEvents {
-  std::string job;
+  std::vector<std::string> jobs;  // none: all of the namespace
   bool operator==(const ShowEvents&) const = default;
 };
 

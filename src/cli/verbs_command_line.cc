@@ -5,8 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "cli/command_line_plane.h"
 #include "cli/output_table.h"
+#include "cli/verbs_find.h"
 #include "cli/whole_number.h"
 
 namespace trainyard::cli {
@@ -57,6 +59,15 @@ namespace {
 
 constexpr const char* kJobHelp = "A job: NAME, tfjob/NAME, tft/NAME or vcjob/NAME";
 
+// kubectl's condition=Succeeded, and Volcano's and Kubeflow's words for the same.
+std::string as_goal(std::string word) {
+  constexpr std::string_view kCondition = "condition=";
+  if (word.starts_with(kCondition)) word.erase(0, kCondition.size());
+  word = lower_case(word);
+  if (word == "suspended" || word == "aborted") return "paused";
+  return word == "completed" || word == "complete" ? "succeeded" : word;
+}
+
 }  // namespace
 
 void VerbCommands::Raw::add_target(CLI::App& command_app) {
@@ -67,7 +78,8 @@ void VerbCommands::Raw::add_target(CLI::App& command_app) {
 }
 
 void VerbCommands::Raw::add_job(CLI::App& command_app) {
-  command_app.add_option("JOB", words, kJobHelp)->required()->expected(1)->type_name("");
+  // Two, for a kind before the name.
+  command_app.add_option("JOB", words, kJobHelp)->required()->expected(1, 2)->type_name("");
   add_target(command_app);
 }
 
@@ -140,7 +152,7 @@ void VerbCommands::Raw::add_logs(CLI::App& app) {
   command_app->footer(
       "Without --role or --all: of the replica whose end decides the job (chief, else worker 0).\n"
       "The embedded plane keeps logs of pods and jobs that are gone (see --log-days and --log-megabytes\n"
-      "of 'trainyard up'): JOB may be one that was deleted, pod/NAME names a pod.\n\n"
+      "of 'trainyard up'): JOB may be one that was deleted. NAME or pod/NAME of a pod is taken too.\n\n"
       "Examples:\n"
       "  trainyard logs mnist -f\n"
       "  trainyard logs mnist --all --tail 20\n"
@@ -189,6 +201,7 @@ void VerbCommands::Raw::add_wait(CLI::App& app) {
   add_job(*command_app);
   command_app->add_option("--for", goal, "succeeded, failed, finished, running or paused")
       ->capture_default_str()
+      ->transform(as_goal)
       ->check(CLI::IsMember({"succeeded", "failed", "finished", "running", "paused"}));
   command_app->add_option("--timeout", timeout, "At most this long, such as 30m; for ever by default");
   command_app->footer(
@@ -207,9 +220,11 @@ void VerbCommands::Raw::add_top_and_events(CLI::App& app) {
       "  trainyard top\n"
       "  trainyard top mnist");
   CLI::App* events = app.add_subcommand("events", "Show what happened to a job and its pods");
-  add_job(*events);
+  add_jobs(*events, false);
   events->footer(
+      "Without a job: all events of the namespace.\n\n"
       "Examples:\n"
+      "  trainyard events\n"
       "  trainyard events mnist");
 }
 
@@ -313,6 +328,8 @@ std::optional<std::pair<std::string, int>> role_count_of(const std::string& word
 }
 
 Read scale_of(const Target& target, const std::vector<std::string>& words) {
+  if (role_count_of(words.at(0)))
+    return Misused{"no job was named: trainyard scale JOB ROLE=N, such as worker=4\n"};
   if (words.size() < 2) return Misused{"no size was given: trainyard scale JOB ROLE=N, such as worker=4\n"};
   ScaleJob scale{words.at(0), {}};
   for (size_t i = 1; i < words.size(); ++i) {
@@ -337,6 +354,11 @@ Read exec_of(const Target& target, ExecIn exec, const std::vector<std::string>& 
 std::optional<std::variant<OnCluster, Misused>> VerbCommands::read(std::string_view name) const {
   const Raw& raw = *raw_;
   const Target& target = raw.target;
+  const std::vector<std::string> jobs = with_kinds(raw.words);
+  const bool takes_one = name == "logs" || name == "wait";
+  if (takes_one && jobs.size() > 1) {
+    return Read(Misused{fmt::format("'{}' was not expected: {} takes one job\n", jobs[1], name)});
+  }
   auto verb = [&](Verb v) { return std::optional<Read>(OnCluster{target, std::move(v)}); };
   std::optional<Duration> timeout;
   std::optional<Duration> since;
@@ -350,19 +372,19 @@ std::optional<std::variant<OnCluster, Misused>> VerbCommands::read(std::string_v
   }
   if (name == "submit") return verb(Submit{raw.paths, raw.settings});
   if (name == "get") return verb(GetJobs{raw.words, form_of(raw.output), raw.watch, timeout, raw.selector});
-  if (name == "describe") return verb(DescribeJobs{raw.words});
+  if (name == "describe") return verb(DescribeJobs{jobs});
   if (name == "logs") {
     bool chosen = !replicas.role.empty() || replicas.index.has_value();
-    return verb(ShowLogs{raw.words.at(0), replicas, raw.all || chosen, raw.container, raw.follow,
-                         raw.previous, raw.timestamps, raw.tail, since});
+    return verb(ShowLogs{jobs.at(0), replicas, raw.all || chosen, raw.container, raw.follow, raw.previous,
+                         raw.timestamps, raw.tail, since});
   }
-  if (name == "pause") return verb(PauseJobs{raw.words});
-  if (name == "resume") return verb(ResumeJobs{raw.words});
-  if (name == "scale") return scale_of(target, raw.words);
-  if (name == "delete") return verb(DeleteJobs{raw.words, raw.wait, timeout});
-  if (name == "wait") return verb(WaitForJob{raw.words.at(0), goal_of(raw.goal), timeout});
-  if (name == "top") return verb(TopJobs{raw.words});
-  if (name == "events") return verb(ShowEvents{raw.words.at(0)});
+  if (name == "pause") return verb(PauseJobs{jobs});
+  if (name == "resume") return verb(ResumeJobs{jobs});
+  if (name == "scale") return scale_of(target, jobs);
+  if (name == "delete") return verb(DeleteJobs{jobs, raw.wait, timeout});
+  if (name == "wait") return verb(WaitForJob{jobs.at(0), goal_of(raw.goal), timeout});
+  if (name == "top") return verb(TopJobs{jobs});
+  if (name == "events") return verb(ShowEvents{jobs});
   if (name == "exec") {
     return exec_of(target, {raw.words.at(0), replicas, raw.container, raw.in, raw.tty, raw.command},
                    raw.words);

@@ -39,6 +39,13 @@ constexpr std::array<KindWord, 18> kWords{{
     {"volcanojob", "volcano"},
 }};
 
+// Kinds that people ask for out of habit and that are no jobs.
+constexpr std::array<std::string_view, 30> kKindsOfKubectl{
+    "cm",        "configmap",  "configmaps", "deploy", "deployment",  "deployments", "ev",   "event",
+    "namespace", "namespaces", "no",         "node",   "nodes",       "ns",          "pg",   "po",
+    "pod",       "podgroup",   "podgroups",  "pods",   "pv",          "pvc",         "pvcs", "secret",
+    "secrets",   "service",    "services",   "svc",    "tensorboard", "tensorboards"};
+
 std::string namespace_asked(const Cluster& cluster) { return cluster.everywhere ? "" : cluster.ns; }
 
 // The first namespace that has a job of that name; "" when none has, or none may be seen.
@@ -55,6 +62,10 @@ std::string namespace_that_has(const Cluster& cluster, const JobName& wanted) {
 
 // Where it may be instead; "did you mean", over the jobs there are.
 std::string near_names(const Cluster& cluster, const JobName& wanted) {
+  bool is_kind = std::find(kKindsOfKubectl.begin(), kKindsOfKubectl.end(), lower_case(wanted.name)) !=
+                 kKindsOfKubectl.end();
+  if (wanted.dialect == nullptr && is_kind)
+    return fmt::format("; kubectl get {} shows what is no job", wanted.name);
   if (std::string ns = namespace_that_has(cluster, wanted); !ns.empty()) {
     return fmt::format("; there is one in namespace {0}: -n {0}", ns);
   }
@@ -88,6 +99,17 @@ std::string_view word_of(const dialect::Dialect& dialect) {
 }
 
 bool means_all_kinds(std::string_view word) { return word == "all-jobs" || word == "all" || word == "jobs"; }
+
+std::vector<std::string> with_kinds(std::vector<std::string> words) {
+  if (words.size() < 2 || words[0] == "t9k" || words[0] == "volcano") return words;
+  const dialect::Dialect* dialect = dialect_of_word(words[0]);
+  if (dialect == nullptr) return words;
+  words.erase(words.begin());
+  for (std::string& word : words) {
+    if (word.find_first_of("/=") == std::string::npos) word = fmt::format("{}/{}", word_of(*dialect), word);
+  }
+  return words;
+}
 
 Result<JobName> read_job_name(std::string_view word) {
   size_t slash = word.find('/');

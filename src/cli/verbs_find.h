@@ -21,6 +21,11 @@ std::string_view word_of(const dialect::Dialect& dialect);
 // Whether the word means all three kinds.
 bool means_all_kinds(std::string_view word);
 
+// As kubectl's users write it: {"tfjob", "a", "b"} is {"tfjob/a", "tfjob/b"}. Words that do not begin with a
+// kind and go on stay as they are, and so do those after a kind that have one of their own and ROLE=N. "t9k"
+// and "volcano" are no kinds for kubectl, and may be names.
+std::vector<std::string> with_kinds(std::vector<std::string> words);
+
 struct JobName {
   const dialect::Dialect* dialect = nullptr;  // null: of whichever kind
   std::string name;

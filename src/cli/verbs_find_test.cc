@@ -35,6 +35,16 @@ TEST(VerbsFind, NamesOfJobs) {
     EXPECT_FALSE(read_job_name(bad).ok()) << bad;
 }
 
+TEST(VerbsFind, AKindMayStandBeforeTheNames) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(with_kinds({"tfjob", "a", "vcjob/b"}), (Words{"tfjob/a", "vcjob/b"}));
+  EXPECT_EQ(with_kinds({"tj", "a", "ps=1"}), (Words{"tft/a", "ps=1"}));
+  EXPECT_EQ(with_kinds({"a", "tfjob"}), (Words{"a", "tfjob"}));
+  EXPECT_EQ(with_kinds({"tfjob"}), (Words{"tfjob"}));
+  EXPECT_EQ(with_kinds({"volcano", "a"}), (Words{"volcano", "a"}));
+  EXPECT_EQ(with_kinds({}), Words{});
+}
+
 TEST(VerbsFind, WordsAfterGet) {
   const dialect::Dialect* tfjob = &dialect_named("tfjob");
   EXPECT_EQ(read_get_words({}), (WhatToGet{nullptr, {}}));

@@ -316,6 +316,12 @@ std::vector<GoneReplica> chosen_gone(std::vector<GoneReplica> replicas, const Sh
   return replicas;
 }
 
+// What is no job's name may be a pod's, as with kubectl.
+bool is_pod(const std::string& name, const Cluster& cluster) {
+  return name.find('/') == std::string::npos &&
+         client::get(cluster.client, kube::kPods, cluster.ns, name).ok();
+}
+
 // A job that was deleted, from the logs on disk; `none` says that there is no such job.
 int logs_of_gone(const ShowLogs& verb, const Error& none, const Cluster& cluster, const Console& console) {
   Result<JobName> wanted = read_job_name(verb.job);
@@ -354,8 +360,9 @@ int show_logs(const ShowLogs& verb, const Cluster& cluster, const Console& conso
       return logs_of_pod(verb, verb.job.substr(prefix.size()), cluster, console);
   }
   Result<FoundJob> job = find_job(cluster, verb.job);
-  if (!job.ok() && job.error().kind == ErrorKind::kNotFound)
-    return logs_of_gone(verb, job.error(), cluster, console);
+  const bool is_no_job = !job.ok() && job.error().kind == ErrorKind::kNotFound;
+  if (is_no_job && is_pod(verb.job, cluster)) return logs_of_pod(verb, verb.job, cluster, console);
+  if (is_no_job) return logs_of_gone(verb, job.error(), cluster, console);
   if (!job.ok()) {
     console.err << job.error().message << "\n";
     return kInputAtFault;

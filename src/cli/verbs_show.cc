@@ -107,8 +107,22 @@ int describe_jobs(const DescribeJobs& verb, const Cluster& cluster, const Consol
   return status;
 }
 
-int show_events(const ShowEvents& verb, const Cluster& cluster, const Console& console) {
-  Result<FoundJob> job = find_job(cluster, verb.job);
+namespace {
+
+int show_all_events(const Cluster& cluster, const Console& console) {
+  Result<std::vector<client::Object>> events = events_in(cluster, cluster.ns);
+  if (!events.ok()) return complain(console, events.error());
+  if (events->empty()) {
+    console.err << fmt::format("there are no events in namespace {} (they are kept for about an hour)\n",
+                               cluster.ns);
+    return kFine;
+  }
+  console.out << events_text(by_last_seen(bare(*events)), cluster.clock());
+  return kFine;
+}
+
+int show_events_of(const std::string& word, const Cluster& cluster, const Console& console) {
+  Result<FoundJob> job = find_job(cluster, word);
   if (!job.ok()) return complain(console, job.error());
   Result<std::vector<client::Object>> pods = pods_of(cluster, *job);
   if (!pods.ok()) return complain(console, pods.error());
@@ -123,6 +137,15 @@ int show_events(const ShowEvents& verb, const Cluster& cluster, const Console& c
   }
   console.out << events_text(own, cluster.clock());
   return kFine;
+}
+
+}  // namespace
+
+int show_events(const ShowEvents& verb, const Cluster& cluster, const Console& console) {
+  if (verb.jobs.empty()) return show_all_events(cluster, console);
+  int status = kFine;
+  for (const std::string& word : verb.jobs) status = std::max(status, show_events_of(word, cluster, console));
+  return status;
 }
 
 namespace {

@@ -111,7 +111,8 @@ std::string title_of(const Object& object, const ResourceText& text) {
   return text.group.empty() ? text.plural : fmt::format("{}.{}", text.plural, text.group);
 }
 
-std::string advice_for(const Error& error, const Object& object, const std::string& title) {
+std::string advice_for(const Error& error, const Object& object, const std::string& title,
+                       const std::string& ns) {
   if (error.kind == ErrorKind::kAlreadyExists) {
     return object.dialect == nullptr
                ? fmt::format("; change it with: kubectl apply -f {}", object.file->label)
@@ -121,7 +122,7 @@ std::string advice_for(const Error& error, const Object& object, const std::stri
                      title);
   }
   if (error.kind == ErrorKind::kNotFound && error.message.starts_with("namespaces ")) {
-    return "; make it with: kubectl create namespace";
+    return fmt::format("; make it with: kubectl create namespace {}", ns);
   }
   if (error.kind == ErrorKind::kNotFound && object.dialect != nullptr) {
     return fmt::format("; are the custom resources of {} installed?", object.dialect->resource.group);
@@ -148,7 +149,7 @@ bool create_one(const Object& object, const Cluster& cluster, const Console& con
     return true;
   }
   console.err << fmt::format("{}: {}: {}{}\n", object.place_of(""), title, made.error().message,
-                             advice_for(made.error(), object, title));
+                             advice_for(made.error(), object, title, ns));
   return false;
 }
 

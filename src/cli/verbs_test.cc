@@ -204,7 +204,7 @@ TEST_F(Verbs, SubmitIntoANamespaceThatIsNotThere) {
   EXPECT_EQ(ran.status, kInputAtFault);
   EXPECT_EQ(
       ran.err,
-      "<stdin>:2: tfjob/mnist: namespaces \"team\" not found; make it with: kubectl create namespace\n");
+      "<stdin>:2: tfjob/mnist: namespaces \"team\" not found; make it with: kubectl create namespace team\n");
 }
 
 TEST_F(Verbs, SubmitRefusesFieldsThatThereAreNot) {
@@ -271,7 +271,8 @@ TEST_F(Verbs, DescribeTellsPodsAndEvents) {
   Ran ran = run(DescribeJobs{{"mnist"}});
   EXPECT_EQ(ran.status, kFine) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("mnist-chief-0"), HasSubstr("worker-1"), HasSubstr("hello")));
-  EXPECT_THAT(run(ShowEvents{"mnist"}).out, HasSubstr("tfjob/mnist  hello"));
+  EXPECT_THAT(run(ShowEvents{{"mnist"}}).out, HasSubstr("tfjob/mnist  hello"));
+  EXPECT_THAT(run(ShowEvents{}).out, HasSubstr("tfjob/mnist  hello"));
   EXPECT_EQ(run(DescribeJobs{{"nobody"}}).status, kInputAtFault);
 }
 
@@ -302,6 +303,21 @@ TEST_F(Verbs, LogsOfAContainerThatThereIsNot) {
     Ran ran = run(ShowLogs{.job = "mnist", .container = "side", .follow = follow});
     EXPECT_EQ(ran.status, kInputAtFault);
     EXPECT_EQ(ran.err, "chief-0 (mnist-chief-0): it has no container 'side'; it has tensorflow\n");
+  }
+}
+
+TEST_F(Verbs, LogsTakeTheNameOfAPodToo) {
+  json::object job = made(kube::kTfJobs, parsed(tfjob("mnist")));
+  make_pod(job, "chief", 0, kRunning);
+  pods_.logs["/api/v1/namespaces/default/pods/mnist-chief-0/log"] = "step 1\n";
+  EXPECT_EQ(run(ShowLogs{"mnist-chief-0"}).out, "step 1\n");
+  EXPECT_THAT(run(ShowLogs{"mnist-chief-7"}).err, HasSubstr("there is no training job 'mnist-chief-7'"));
+}
+
+TEST_F(Verbs, WhatIsNoJobIsSentToKubectl) {
+  for (const char* kind : {"pods", "PVC", "svc"}) {
+    EXPECT_THAT(run(GetJobs{{kind}}).err,
+                HasSubstr(fmt::format("; kubectl get {} shows what is no job\n", kind)));
   }
 }
 

@@ -93,7 +93,9 @@ class TlsServer final : public Server {
   Result<Done> open() {
     boost::system::error_code failed;
     net::ip::address address = net::ip::make_address(options_.address, failed);
-    if (failed) return Error{ErrorKind::kInvalid, fmt::format("{} is no address", options_.address)};
+    if (failed)
+      return Error{ErrorKind::kInvalid,
+                   fmt::format("'{}' is no IP address such as 127.0.0.1", options_.address)};
     tcp::endpoint endpoint(address, options_.port);
     acceptor_.open(endpoint.protocol(), failed);
     if (!failed) acceptor_.set_option(tcp::acceptor::reuse_address(true), failed);

@@ -85,6 +85,37 @@ class RunCases:
         self.assertIn("TFJob needy: a pod needs 4 x nvidia.com/gpu; this machine has 0; --gpus declares them", err)
         self.assertIn("TFJob needy: it is suspended from the start", err)
 
+    def test_a_key_or_a_volume_that_can_never_come_is_told_before_anything_starts(self):
+        config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"COLOR": "green"}}
+        role = shell_role(1, "echo begun", container={
+            "env": [{"name": "C", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "COLOUR"}}}]})
+        role["template"]["spec"]["volumes"] = [
+            {"name": "data", "nfs": {"server": "s", "path": "/"}},
+            {"name": "host", "hostPath": {"path": "/no/such/folder", "type": "Directory"}}]
+        status, out, err = self.run_job(config, tfjob("needy", {"Worker": role}))
+        self.assertEqual(status, 1, out + err)
+        self.assertNotIn("begun", out)
+        self.assertIn("TFJob needy: needs key COLOUR of ConfigMap c, which has COLOR", err)
+        self.assertIn("TFJob needy: volume data is of kind nfs, which is not to be had here", err)
+        self.assertIn("TFJob needy: volume host: hostPath type check failed: /no/such/folder is not a directory", err)
+
+    def test_what_is_not_given_is_told_before_anything_starts(self):
+        role = shell_role(1, "echo begun")
+        role["template"]["spec"]["securityContext"] = {"seccompProfile": {"type": "RuntimeDefault"}}
+        role["template"]["spec"]["dnsPolicy"] = "None"
+        role["template"]["spec"]["dnsConfig"] = {"nameservers": ["192.0.2.53"]}
+        status, out, err = self.run_job(tfjob("strict", {"Worker": role}))
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("note: the seccomp profile RuntimeDefault is not applied\n", err)
+        self.assertIn("note: dnsPolicy and dnsConfig are not applied", err)
+
+    def test_a_command_that_is_not_there_is_named_at_the_end(self):
+        role = {"replicas": 1, "restartPolicy": "Never", "template": {"spec": {"containers": [
+            {"name": "tensorflow", "image": "i", "command": ["no-such-program"]}]}}}
+        status, out, err = self.run_job(tfjob("typo", {"Worker": role}))
+        self.assertEqual(status, 127, out + err)
+        self.assertRegex(out, r"TFJob typo failed .*worker-0 failed with exit code 127 .*no-such-program.*\.\n")
+
     def test_a_node_that_this_machine_is_not_is_told_before_it_waits_for_ever(self):
         role = shell_role(1, "echo begun")
         role["template"]["spec"]["nodeSelector"] = {"gpu": "a100"}
