@@ -8,6 +8,7 @@
 #include <regex>
 #include <system_error>
 
+#include "dialect/shared/reader.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 
@@ -28,6 +29,9 @@ TextFile read_stream(std::string label, std::istream& in) {
     return {std::move(label), "",
             fmt::format("is larger than {} bytes, the most that an API server takes", kMax)};
   }
+  // The beginning of a manifest may be one.
+  if (in.bad())
+    return {std::move(label), "", "cannot be read to its end: " + std::generic_category().message(errno)};
   return {std::move(label), std::move(text), ""};
 }
 
@@ -151,7 +155,14 @@ class Sorter {
   // A list may hold lists; documents are not nested deeper than a reader of YAML lets them be.
   void take_body(const TextFile& file, const std::shared_ptr<const kube::LineMap>& lines,
                  const std::string& path, const json::object& body) {
-    const json::array* items = is_list(body) ? kube::array_at(body, {"items"}) : nullptr;
+    std::vector<dialect::Problem> problems;
+    const json::array* items =
+        is_list(body) ? dialect::Reader(&body, path, problems).array("items") : nullptr;
+    for (const dialect::Problem& problem : problems) {
+      out_.complaints.push_back(fmt::format("{}:{}: {}", file.label, lines->nearest(problem.path).line,
+                                            dialect::to_string(problem)));
+    }
+    if (!problems.empty()) return;
     if (items == nullptr) {
       take_object(file, lines, path, body);
       return;

@@ -59,6 +59,9 @@ TEST(ReadPaths, WhatCannotBeReadSaysWhy) {
               ElementsAre("inner has no .yaml, .yml or .json file in it"));
   EXPECT_THAT(labels(read_paths({folder.path() + "/gone"}, nothing), folder),
               ElementsAre("gone cannot be read: No such file or directory"));
+  // Opens, and then fails as a disk may.
+  EXPECT_EQ(read_paths({"/proc/self/mem"}, nothing)[0].fault,
+            "cannot be read to its end: Input/output error");
 }
 
 // Thousands of them may lie in one folder.

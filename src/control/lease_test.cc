@@ -89,8 +89,8 @@ TEST(LeaseTest, AClaimWhoseAnswerIsLostIsATakeOverToo) {
   EXPECT_TRUE(b.took_over());
 }
 
-// A process that stood still has seen nothing of what the other did meanwhile; and a date that stands still, or
-// is set back to what it was, does not make two renewals one.
+// A process that stood still has seen nothing of what the other did meanwhile; and a date that stands still,
+// or is set back to what it was, does not make two renewals one.
 TEST(LeaseTest, WhoWasNotSeenRenewingLosesNothing) {
   store::Store store;
   Lease a("ns", "l", "a");
