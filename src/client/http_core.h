@@ -186,6 +186,14 @@ T wait_for(asio::io_context& io, const Begin& begin) {
   return std::move(*wait_for_all<T>(io, 1, [&](size_t) { return begin(); }).front());
 }
 
+using Timer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Io>;
+
+inline Awaitable<void> sleep_for(asio::io_context& io, Duration pause) {
+  Timer timer(io, pause);
+  co_await timer.async_wait(kTuple);
+}
+
 // Gate: lets so many through at once; the others wait in line. Used on the I/O thread.
 class Gate {
  public:
@@ -197,7 +205,7 @@ class Gate {
       ++inside_;
       co_return;
     }
-    auto turn = std::make_shared<Turn>(io_, Turn::time_point::max());
+    auto turn = std::make_shared<Timer>(io_, Timer::time_point::max());
     waiting_.push_back(turn);
     co_await turn->async_wait(kTuple);
   }
@@ -212,13 +220,10 @@ class Gate {
   }
 
  private:
-  using Turn =
-      asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Io>;
-
   asio::io_context& io_;
   int most_;
   int inside_ = 0;
-  std::deque<std::shared_ptr<Turn>> waiting_;
+  std::deque<std::shared_ptr<Timer>> waiting_;
 };
 
 struct HttpClient::Core {
