@@ -389,10 +389,10 @@ std::unique_ptr<OpenWatch> HttpClient::open(const kube::Request& request, WatchS
   auto shared_sink = std::make_shared<WatchSink>(std::move(sink));
   stream->request = raw_of(request);
   stream->silence_max = core_->options.silence_max;
-  stream->on_bytes = [lines, shared_sink](std::string_view bytes) {
+  stream->on_bytes = [lines, shared_sink, heed = request.heed](std::string_view bytes) {
     return lines->feed(bytes, [&](std::string_view line) {
       if (line.empty()) return true;
-      Result<WatchEvent> event = event_of(line);
+      Result<WatchEvent> event = event_of(line, heed);
       if (!event.ok()) {
         shared_sink->on_closed(event.error());
         return false;

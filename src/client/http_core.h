@@ -251,6 +251,10 @@ struct HttpClient::Core {
   };
   std::vector<Idle> idle;
 
+  // State of the I/O thread: the last answer of head_of_all(), and for whose token it was.
+  std::string head;
+  std::string head_token;
+
   std::thread thread;
 
   // The contexts for this identity; made anew when its certificate is another, or when forgotten.
@@ -260,8 +264,8 @@ struct HttpClient::Core {
   Awaitable<Result<Identity>> identify();
   // Connects, through the proxy if there is one, and greets.
   Awaitable<Result<Done>> dial(Link& link);
-  // The whole request, as it is sent.
-  std::string text_of(const RawRequest& raw, const Identity& identity) const;
+  // The whole request, as it is sent. On the I/O thread.
+  std::string text_of(const RawRequest& raw, const Identity& identity);
   // The headers of a request besides Host and Content-Length, in turn.
   using HeaderSink = std::function<void(std::string_view name, std::string_view value)>;
   void tell_headers(const RawRequest& raw, const Identity& identity, const HeaderSink& tell) const;
@@ -273,6 +277,11 @@ struct HttpClient::Core {
   Error unreachable(const std::string& why) const;
 
  private:
+  // Those that are the same in all requests of an identity, and the others.
+  void tell_who_asks(const Identity& identity, const HeaderSink& tell) const;
+  static void tell_own_headers(const RawRequest& raw, const HeaderSink& tell);
+  // What follows the path in each request of the identity.
+  const std::string& head_of_all(const Identity& identity);
   Awaitable<Result<Done>> dial_tcp(Link& link, const Endpoint& to);
   Awaitable<Result<Done>> ask_proxy(Link& link);
   Awaitable<Result<Done>> ask_socks(Link& link);
