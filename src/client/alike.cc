@@ -78,6 +78,7 @@ Pattern::Copy Pattern::longest(std::string_view rest) const {
 
 std::string Pattern::difference(std::string_view text) const {
   std::string out;
+  out.reserve(text.size() / 2);
   size_t own = 0;
   for (size_t at = 0; at < text.size();) {
     Copy copy = longest(text.substr(at));

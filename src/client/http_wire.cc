@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kShownBodyMax = 300;
 constexpr size_t kDocumentBytes = 512;
-constexpr std::string_view kErrorType = R"("ERROR")";
+constexpr std::string_view kTypeFirst = R"({"type":")";
 
 ErrorKind kind_of(int status, std::string_view reason, bool writes) {
   switch (status) {
@@ -210,8 +210,10 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
 Result<WatchEvent> event_of(std::string_view line, kube::Heed heed) {
   static constexpr std::string_view kPath[] = {"object"};
   const Wanted of_event[] = {{"type"}, {"object", wanted_by(heed)}};
-  const bool may_be_error = line.find(kErrorType) != std::string_view::npos;
-  const bool wants_all = heed == kube::Heed::kAll || may_be_error;
+  // What went wrong is told in words that no object has.
+  const bool is_of_object =
+      line.starts_with(kTypeFirst) && !line.substr(kTypeFirst.size()).starts_with("ERROR\"");
+  const bool wants_all = heed == kube::Heed::kAll || !is_of_object;
   ReadDocument read(line, kPath, wants_all ? std::span<const Wanted>() : of_event);
   json::object* event = read.object();
   if (event == nullptr) return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};

@@ -133,6 +133,9 @@ TEST(HttpWire, OfWhatIsToldIsReadWhatSomebodyReads) {
         event_of(R"({"type":"ERROR","object":)" + status_json(410, "Expired", "old") + "}", row.heed);
     EXPECT_EQ(gone.error().kind, ErrorKind::kGone);
     EXPECT_EQ(gone.error().message, "old");
+    Result<WatchEvent> late =
+        event_of(R"({"object":)" + status_json(410, "Expired", "old") + R"(,"type":"ERROR"})", row.heed);
+    EXPECT_EQ(late.error().message, "old");
     EXPECT_FALSE(event_of(R"({"type":"ADDED"})", row.heed).ok());
   }
 }
