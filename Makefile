@@ -53,10 +53,7 @@ test-cluster:
 	@tools/setup test
 	@echo 'test-cluster: builds etcd, Kubernetes 1.33 (K8S=v1.36.3: another), helm and Volcano 1.10 from Go modules once (8 to 30 minutes, 4 GB of caches), then runs ours against them.'
 	@tools/build release $(JOBS) trainyard
-	@for suite in cluster/run cluster-gangs/run conformance/run seeds/cluster; do \
-	  echo "== tests/$$suite"; \
-	  TRAINYARD=$(CURDIR)/$(RELEASE)/trainyard tests/$$suite || exit 1; \
-	done
+	@tools/test-cluster $(RELEASE)/trainyard
 
 test-tensorflow:
 	@tools/setup test

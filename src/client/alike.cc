@@ -19,6 +19,18 @@ size_t hash_of(const char* begin) {
   return (four * 2654435761u) >> (32 - kHashBits);
 }
 
+// How many bytes at the two places are the same, `most` at most; eight at a time.
+size_t same_bytes(const char* a, const char* b, size_t most) {
+  size_t same = 0;
+  for (uint64_t left = 0, right = 0; same + sizeof left <= most; same += sizeof left) {
+    std::memcpy(&left, a + same, sizeof left);
+    std::memcpy(&right, b + same, sizeof right);
+    if (left != right) break;
+  }
+  while (same < most && a[same] == b[same]) ++same;
+  return same;
+}
+
 // Numbers in groups of seven bits, the lowest first.
 void put(std::string& to, size_t number) {
   for (; number >= 0x80; number >>= 7) to.push_back(static_cast<char>(0x80 | (number & 0x7f)));
@@ -54,9 +66,11 @@ Pattern::Copy Pattern::longest(std::string_view rest) const {
   size_t tries = 0;
   for (uint16_t at = first_[hash_of(rest.data())]; at != kNowhere && tries < kTriesMax;
        at = next_[at], ++tries) {
-    size_t most = std::min(rest.size(), text_.size() - at);
+    const size_t most = std::min(rest.size(), text_.size() - at);
     const char* here = text_.data() + at;
-    auto same = static_cast<size_t>(std::mismatch(here, here + most, rest.data()).first - here);
+    // A longer one has to go on where the best so far does not.
+    if (best.length >= most || here[best.length] != rest[best.length]) continue;
+    const size_t same = same_bytes(here, rest.data(), most);
     if (same > best.length) best = {at, same};
   }
   return best;
@@ -64,6 +78,7 @@ Pattern::Copy Pattern::longest(std::string_view rest) const {
 
 std::string Pattern::difference(std::string_view text) const {
   std::string out;
+  out.reserve(text.size() / 2);
   size_t own = 0;
   for (size_t at = 0; at < text.size();) {
     Copy copy = longest(text.substr(at));

@@ -109,7 +109,9 @@ std::optional<Changed> Cache::drop(const Object& last, Time now) {
   bury(last, now);
   miss(last);
   if (found != objects_.end()) {
-    set_owner(found, kube::controller_uid_of(*found->second.object()), "");
+    // As it was last it is mostly akin to how it lies here, which then need not be read.
+    const Object before = unpacked(last).is_akin(found->second) ? last : found->second.object();
+    set_owner(found, kube::controller_uid_of(*before), "");
     std::erase(unpacked_, found);
     objects_.erase(found);
   }

@@ -83,6 +83,17 @@ TEST_P(CacheTest, GoesForwardOnly) {
   EXPECT_EQ(cache.lists(), lists);
 }
 
+TEST_P(CacheTest, WhatIsGoneIsNobodysWhoeverHadItLast) {
+  Cache cache(GetParam());
+  listed(cache, {pod("a", 1, "ua"), pod("b", 2, "ub"), pod("c", 3, "uc")}, 3);
+  cache.apply(Delete{pod("a", 4, "ua")}, kCachedAt);
+  json::object stripped = *pod("b", 5, "ub");
+  stripped["metadata"].get_object().erase("ownerReferences");
+  cache.apply(Delete{std::make_shared<const json::object>(stripped)}, kCachedAt);
+  ASSERT_EQ(cache.owned_by("owner").size(), 1u);
+  EXPECT_EQ(kube::name_of(*cache.owned_by("owner")[0]), "c");
+}
+
 TEST_P(CacheTest, EndedPodsLeaveATombstoneUntilForgotten) {
   Cache cache(GetParam(), Remains::kKept);
   listed(cache, {pod("a", 1, "ua", "Succeeded"), pod("b", 2, "ub"), pod("c", 3, "uc", "Failed")}, 3);

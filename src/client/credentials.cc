@@ -107,6 +107,10 @@ struct Credentials::State {
     expires.reset();
     Result<std::string> token = content_of(access.token);
     if (!token.ok()) return unhappy(fmt::format("no token: {}", token.error().message));
+    // Whoever writes it anew has begun with it. Without a token we were somebody else.
+    if (!access.token.file.empty() && trimmed(*token).empty()) {
+      return unhappy(fmt::format("no token: {} is empty", access.token.file));
+    }
     Result<std::string> certificate = content_of(access.certificate);
     if (!certificate.ok()) {
       return unhappy(fmt::format("no client certificate: {}", certificate.error().message));

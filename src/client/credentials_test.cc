@@ -63,6 +63,16 @@ TEST_F(CredentialsTest, ARotatedTokenIsTakenUpWithinTenSeconds) {
   EXPECT_FALSE(credentials.current().ok());
 }
 
+TEST_F(CredentialsTest, NobodySpeaksWithAnEmptyToken) {
+  Access access;
+  access.token.file = put("token", "\n");
+  Credentials credentials(access);
+  ASSERT_FALSE(credentials.current().ok());
+  EXPECT_THAT(credentials.current().error().message, HasSubstr(access.token.file + " is empty"));
+  put("token", "one\n");
+  EXPECT_EQ(credentials.current()->token, "one");
+}
+
 TEST_F(CredentialsTest, MissingFilesAreNamed) {
   Access access;
   access.where = "context 'x' of f";

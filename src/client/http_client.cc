@@ -167,13 +167,24 @@ Awaitable<std::optional<Error>> pump(HttpClient::Core& core, Link& link, HeadPar
   co_return std::nullopt;
 }
 
-// What the server says instead of a stream.
+// How long a busy server wants to be left alone, as far as we wait for it.
+std::optional<Duration> pause_wanted(const HttpOptions& options, int status,
+                                     std::optional<Duration> retry_after) {
+  const bool is_busy = status == 429 || status == 503;
+  return is_busy && retry_after && *retry_after <= options.retry_after_max ? retry_after : std::nullopt;
+}
+
+// What the server says instead of a stream; told no sooner than it wants to hear of us again.
 Awaitable<std::optional<Error>> refusal(HttpClient::Core& core, Link& link, HeadParser& parser) {
   const auto status = static_cast<int>(parser.get().result_int());
   http::response_parser<http::string_body> whole(std::move(parser));
   whole.body_limit(kErrorBodyMax);
   co_await read_whole(link, whole);  // what has come of it is told, whatever ended it
   if (status == 401) core.credentials.refused();
+  const std::string wait(whole.get()[http::field::retry_after]);
+  if (std::optional<Duration> pause = pause_wanted(core.options, status, retry_after_of(wait))) {
+    co_await sleep_for(core.io, *pause);
+  }
   co_return error_of(status, whole.get().body(), false);
 }
 
@@ -262,10 +273,9 @@ Result<RawReply> HttpClient::fetch(const RawRequest& request) {
       core_->credentials.refused();
       continue;
     }
-    bool later = (status == 429 || status == 503) && done.retry_after.has_value() &&
-                 *done.retry_after <= core_->options.retry_after_max && tries < core_->options.retries_max;
-    if (!later) return done.reply;
-    std::this_thread::sleep_for(*done.retry_after);
+    std::optional<Duration> pause = pause_wanted(core_->options, status, done.retry_after);
+    if (!pause || tries >= core_->options.retries_max) return done.reply;
+    std::this_thread::sleep_for(*pause);
   }
 }
 
@@ -361,9 +371,8 @@ std::vector<Result<Reply>> HttpClient::send_all(std::vector<kube::Request> reque
   for (size_t i = 0; i < requests.size(); ++i) {
     const Exchange& done = *ended[i];
     int status = done.reply.ok() ? done.reply->status : 0;
-    bool later = (status == 429 || status == 503) && done.retry_after &&
-                 *done.retry_after <= core_->options.retry_after_max;
-    if (later) pause = std::max(pause.value_or(Duration{0}), *done.retry_after);
+    std::optional<Duration> later = pause_wanted(core_->options, status, done.retry_after);
+    if (later) pause = std::max(pause.value_or(Duration{0}), *later);
     if (later || status == 401) again.push_back(i);
     replies.push_back(done.reply.ok() ? reply_of(requests[i], status, done.reply->body)
                                       : Result<Reply>(done.reply.error()));
@@ -380,10 +389,10 @@ std::unique_ptr<OpenWatch> HttpClient::open(const kube::Request& request, WatchS
   auto shared_sink = std::make_shared<WatchSink>(std::move(sink));
   stream->request = raw_of(request);
   stream->silence_max = core_->options.silence_max;
-  stream->on_bytes = [lines, shared_sink](std::string_view bytes) {
+  stream->on_bytes = [lines, shared_sink, heed = request.heed](std::string_view bytes) {
     return lines->feed(bytes, [&](std::string_view line) {
       if (line.empty()) return true;
-      Result<WatchEvent> event = event_of(line);
+      Result<WatchEvent> event = event_of(line, heed);
       if (!event.ok()) {
         shared_sink->on_closed(event.error());
         return false;

@@ -294,6 +294,23 @@ TEST(HttpWatch, TellsThatTheServerAgreedAndNothingOfTheSortWhenItRefused) {
   EXPECT_EQ(told.take(), "closed");
 }
 
+// Who opens watches tries again when it hears of the end.
+TEST(HttpWatch, ABusyServerIsNotAskedBeforeItSays) {
+  TestServer server([&](Peer& peer, const Heard&) {
+    peer.answer(429, R"({"kind":"Status","message":"later"})", "Retry-After: 1\r\n");
+    return true;
+  });
+  auto client = client_of(access_to(server));
+  Mailbox<std::string> told;
+  WatchSink sink{[&](const WatchEvent&) { told.put("event"); },
+                 [&](const std::optional<Error>& error) { told.put(error->message); },
+                 {}};
+  const auto begun = std::chrono::steady_clock::now();
+  auto watch = client->open(watch_pods(), sink);
+  EXPECT_EQ(told.take(), "later");
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
+}
+
 // Told when the client has hung up.
 TestServer::Handler one_pod_then_silence(Mailbox<int>& hung_up) {
   return [&hung_up](Peer& peer, const Heard&) {

@@ -13,7 +13,7 @@
 namespace trainyard::client {
 namespace {
 
-constexpr size_t kHeadBytes = 512;  // about what the head of a request takes, without its token and its path
+constexpr size_t kHeadBytes = 160;  // about what the head of a request takes besides what all have in common
 constexpr int kProbeAfterSeconds = 30;
 constexpr int kProbeEverySeconds = 10;
 constexpr int kProbesMax = 3;
@@ -329,29 +329,48 @@ std::string HttpClient::Core::host_header() const {
   return usual ? host.substr(0, host.rfind(':')) : host;
 }
 
-void HttpClient::Core::tell_headers(const RawRequest& raw, const Identity& identity,
-                                    const HeaderSink& tell) const {
+void HttpClient::Core::tell_own_headers(const RawRequest& raw, const HeaderSink& tell) {
   auto names_it = [](const auto& header) { return beast::iequals(header.first, "Accept"); };
-  tell("User-Agent", options.user_agent);
   if (std::ranges::none_of(raw.headers, names_it)) tell("Accept", "application/json");
+  for (const auto& [name, value] : raw.headers) tell(name, value);
+}
+
+void HttpClient::Core::tell_who_asks(const Identity& identity, const HeaderSink& tell) const {
+  tell("User-Agent", options.user_agent);
   if (!identity.token.empty()) tell("Authorization", "Bearer " + identity.token);
   if (!access.as_user.empty()) tell("Impersonate-User", access.as_user);
   if (!access.as_uid.empty()) tell("Impersonate-Uid", access.as_uid);
   for (const std::string& group : access.as_groups) tell("Impersonate-Group", group);
   for (const auto& [name, value] : access.as_extra) tell("Impersonate-Extra-" + as_header_name(name), value);
-  for (const auto& [name, value] : raw.headers) tell(name, value);
 }
 
-std::string HttpClient::Core::text_of(const RawRequest& raw, const Identity& identity) const {
+void HttpClient::Core::tell_headers(const RawRequest& raw, const Identity& identity,
+                                    const HeaderSink& tell) const {
+  tell_who_asks(identity, tell);
+  tell_own_headers(raw, tell);
+}
+
+const std::string& HttpClient::Core::head_of_all(const Identity& identity) {
+  if (head.empty() || identity.token != head_token) {
+    head = fmt::format(" HTTP/1.1\r\nHost: {}\r\n", host_header());
+    tell_who_asks(identity, [&](std::string_view name, std::string_view value) {
+      head.append(name).append(": ").append(value).append("\r\n");
+    });
+    head_token = identity.token;
+  }
+  return head;
+}
+
+std::string HttpClient::Core::text_of(const RawRequest& raw, const Identity& identity) {
+  const std::string& common = head_of_all(identity);
   std::string text;
-  text.reserve(kHeadBytes + identity.token.size() + raw.path.size() + raw.body.size());
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "{} {}{} HTTP/1.1\r\nHost: {}\r\n", raw.method, server.path, raw.path, host_header());
-  tell_headers(raw, identity, [&](std::string_view name, std::string_view value) {
+  text.reserve(kHeadBytes + common.size() + raw.path.size() + raw.body.size());
+  text.append(raw.method).append(1, ' ').append(server.path).append(raw.path).append(common);
+  tell_own_headers(raw, [&](std::string_view name, std::string_view value) {
     text.append(name).append(": ").append(value).append("\r\n");
   });
   if (!raw.body.empty() || raw.method != "GET")
-    fmt::format_to(out, "Content-Length: {}\r\n", raw.body.size());
+    text.append("Content-Length: ").append(std::to_string(raw.body.size())).append("\r\n");
   return text.append("\r\n").append(raw.body);
 }
 

@@ -186,6 +186,14 @@ T wait_for(asio::io_context& io, const Begin& begin) {
   return std::move(*wait_for_all<T>(io, 1, [&](size_t) { return begin(); }).front());
 }
 
+using Timer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Io>;
+
+inline Awaitable<void> sleep_for(asio::io_context& io, Duration pause) {
+  Timer timer(io, pause);
+  co_await timer.async_wait(kTuple);
+}
+
 // Gate: lets so many through at once; the others wait in line. Used on the I/O thread.
 class Gate {
  public:
@@ -197,7 +205,7 @@ class Gate {
       ++inside_;
       co_return;
     }
-    auto turn = std::make_shared<Turn>(io_, Turn::time_point::max());
+    auto turn = std::make_shared<Timer>(io_, Timer::time_point::max());
     waiting_.push_back(turn);
     co_await turn->async_wait(kTuple);
   }
@@ -212,13 +220,10 @@ class Gate {
   }
 
  private:
-  using Turn =
-      asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Io>;
-
   asio::io_context& io_;
   int most_;
   int inside_ = 0;
-  std::deque<std::shared_ptr<Turn>> waiting_;
+  std::deque<std::shared_ptr<Timer>> waiting_;
 };
 
 struct HttpClient::Core {
@@ -246,6 +251,10 @@ struct HttpClient::Core {
   };
   std::vector<Idle> idle;
 
+  // State of the I/O thread: the last answer of head_of_all(), and for whose token it was.
+  std::string head;
+  std::string head_token;
+
   std::thread thread;
 
   // The contexts for this identity; made anew when its certificate is another, or when forgotten.
@@ -255,8 +264,8 @@ struct HttpClient::Core {
   Awaitable<Result<Identity>> identify();
   // Connects, through the proxy if there is one, and greets.
   Awaitable<Result<Done>> dial(Link& link);
-  // The whole request, as it is sent.
-  std::string text_of(const RawRequest& raw, const Identity& identity) const;
+  // The whole request, as it is sent. On the I/O thread.
+  std::string text_of(const RawRequest& raw, const Identity& identity);
   // The headers of a request besides Host and Content-Length, in turn.
   using HeaderSink = std::function<void(std::string_view name, std::string_view value)>;
   void tell_headers(const RawRequest& raw, const Identity& identity, const HeaderSink& tell) const;
@@ -268,6 +277,11 @@ struct HttpClient::Core {
   Error unreachable(const std::string& why) const;
 
  private:
+  // Those that are the same in all requests of an identity, and the others.
+  void tell_who_asks(const Identity& identity, const HeaderSink& tell) const;
+  static void tell_own_headers(const RawRequest& raw, const HeaderSink& tell);
+  // What follows the path in each request of the identity.
+  const std::string& head_of_all(const Identity& identity);
   Awaitable<Result<Done>> dial_tcp(Link& link, const Endpoint& to);
   Awaitable<Result<Done>> ask_proxy(Link& link);
   Awaitable<Result<Done>> ask_socks(Link& link);

@@ -7,6 +7,7 @@
 
 #include "base/match.h"
 #include "client/document_arena.h"
+#include "client/keep.h"
 #include "client/skim.h"
 #include "kube/access.h"
 #include "kube/parse_into.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr size_t kShownBodyMax = 300;
 constexpr size_t kDocumentBytes = 512;
+constexpr std::string_view kTypeFirst = R"({"type":")";
 
 ErrorKind kind_of(int status, std::string_view reason, bool writes) {
   switch (status) {
@@ -55,11 +57,20 @@ std::string plain_message(int status, std::string_view body) {
   return fmt::format("the server answered {}{}{}", status, shown.empty() ? "" : ": ", shown);
 }
 
-// One document as it is read, of an object at the path. Not for lists: of those somebody keeps some items.
+// What somebody reads of an object in a list or of a watch; none: all of it.
+std::span<const Wanted> wanted_by(kube::Heed heed) {
+  if (heed == kube::Heed::kPod) return wanted_of_pod();
+  if (heed == kube::Heed::kIdentity) return wanted_of_identity();
+  return {};
+}
+
+// One document as it is read, of an object at the path, and of that what is wanted. Not for lists: of those
+// somebody keeps some items.
 class ReadDocument {
  public:
-  explicit ReadDocument(std::string_view whole, std::span<const std::string_view> path = {})
-      : text_(without_managers(whole, path, room_)),
+  explicit ReadDocument(std::string_view whole, std::span<const std::string_view> path = {},
+                        std::span<const Wanted> wanted = {})
+      : text_(wanted.empty() ? without_managers(whole, path, room_) : with_only(whole, wanted, room_)),
         arena_(2 * text_.size() + kDocumentBytes),
         value_(kube::parse_json_into(DocumentArena::storage(), text_)) {}
 
@@ -99,7 +110,8 @@ Reply list_of(const kube::Resource& resource, json::object body) {
 }
 
 // A list item by item: each is a document with memory of its own. nullopt: it has to be read in one piece.
-std::optional<Reply> list_by_items(const kube::Resource& resource, std::string_view body) {
+std::optional<Reply> list_by_items(const kube::Request& request, std::string_view body) {
+  const kube::Resource& resource = request.resource;
   std::vector<Object> items;
   bool is_whole = true;
   const std::string kind =
@@ -111,7 +123,7 @@ std::optional<Reply> list_by_items(const kube::Resource& resource, std::string_v
       item = with_kind;
     }
     if (!is_whole) return;
-    ReadDocument read(item);
+    ReadDocument read(item, {}, wanted_by(request.heed));
     json::object* object = read.object();
     is_whole = object != nullptr && object->contains("kind");
     if (is_whole) items.push_back(read.take(*object));
@@ -175,7 +187,7 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
     if (reply.object != nullptr) return reply;
   }
   if (is_list(request)) {
-    if (std::optional<Reply> list = list_by_items(request.resource, body)) return std::move(*list);
+    if (std::optional<Reply> list = list_by_items(request, body)) return std::move(*list);
   }
   auto no_object = [&] {
     return Error{writes ? ErrorKind::kUnknown : ErrorKind::kUnavailable,
@@ -195,9 +207,14 @@ Result<Reply> reply_of(const kube::Request& request, int status, std::string_vie
   return reply;
 }
 
-Result<WatchEvent> event_of(std::string_view line) {
+Result<WatchEvent> event_of(std::string_view line, kube::Heed heed) {
   static constexpr std::string_view kPath[] = {"object"};
-  ReadDocument read(line, kPath);
+  const Wanted of_event[] = {{"type"}, {"object", wanted_by(heed)}};
+  // What went wrong is told in words that no object has.
+  const bool is_of_object =
+      line.starts_with(kTypeFirst) && !line.substr(kTypeFirst.size()).starts_with("ERROR\"");
+  const bool wants_all = heed == kube::Heed::kAll || !is_of_object;
+  ReadDocument read(line, kPath, wants_all ? std::span<const Wanted>() : of_event);
   json::object* event = read.object();
   if (event == nullptr) return Error{ErrorKind::kUnavailable, "a line of the watch is no JSON object"};
   std::string_view type = kube::text_at(*event, {"type"});

@@ -23,8 +23,8 @@ Error error_of(int status, std::string_view body, bool writes);
 // that servers leave out of them.
 Result<Reply> reply_of(const kube::Request& request, int status, std::string_view body);
 
-// One line of a watch; an ERROR event is an Error (kGone for 410).
-Result<WatchEvent> event_of(std::string_view line);
+// One line of a watch; an ERROR event is an Error (kGone for 410). `heed`: how much of its object is read.
+Result<WatchEvent> event_of(std::string_view line, kube::Heed heed = kube::Heed::kAll);
 
 // The Status that ends an exec: its exit code, or why nothing ran.
 Result<int> exit_code_of(std::string_view status);

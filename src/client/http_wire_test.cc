@@ -107,6 +107,39 @@ TEST(HttpWire, AGarbledAnswerToAWriteIsUnknown) {
   EXPECT_EQ(reply_of({kube::kPods, "ns", kube::Get{"a"}}, 200, "[]").error().kind, ErrorKind::kUnavailable);
 }
 
+TEST(HttpWire, OfWhatIsToldIsReadWhatSomebodyReads) {
+  const std::string pod =
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","managedFields":[{"x":1}]},"spec":{"nodeName":"n","volumes":[]}})";
+  struct Row {
+    kube::Heed heed;
+    const char* read;
+  };
+  for (const Row& row :
+       {Row{kube::Heed::kIdentity, R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}})"},
+        Row{kube::Heed::kPod,
+            R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"nodeName":"n"}})"}}) {
+    Result<WatchEvent> event = event_of(fmt::format(R"({{"type":"ADDED","object":{}}})", pod), row.heed);
+    ASSERT_TRUE(event.ok());
+    EXPECT_EQ(json::serialize(*event->object), row.read);
+    kube::Request list{kube::kPods, "ns", kube::List{}, {}, row.heed};
+    Result<Reply> reply = reply_of(
+        list, 200,
+        fmt::format(R"({{"kind":"PodList","metadata":{{"resourceVersion":"7"}},"items":[{0},{0}]}})", pod));
+    ASSERT_TRUE(reply.ok());
+    ASSERT_EQ(reply->items.size(), 2u);
+    EXPECT_EQ(json::serialize(*reply->items[1]), row.read);
+    // What went wrong is told in words that no pod has.
+    Result<WatchEvent> gone =
+        event_of(R"({"type":"ERROR","object":)" + status_json(410, "Expired", "old") + "}", row.heed);
+    EXPECT_EQ(gone.error().kind, ErrorKind::kGone);
+    EXPECT_EQ(gone.error().message, "old");
+    Result<WatchEvent> late =
+        event_of(R"({"object":)" + status_json(410, "Expired", "old") + R"(,"type":"ERROR"})", row.heed);
+    EXPECT_EQ(late.error().message, "old");
+    EXPECT_FALSE(event_of(R"({"type":"ADDED"})", row.heed).ok());
+  }
+}
+
 TEST(HttpWire, WhoItIsIsReadWhereNobodyReadsMore) {
   const char* kIdentity =
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"ns","uid":"u","resourceVersion":"7"}})";

@@ -1,5 +1,7 @@
 #include "client/keep.h"
 
+#include <algorithm>
+
 #include "client/document_arena.h"
 #include "kube/access.h"
 #include "kube/pod.h"
@@ -7,45 +9,40 @@
 namespace trainyard::client {
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
-
-bool is_among(Names names, json::string_view key) {
-  return std::find(names.begin(), names.end(), kube::view(key)) != names.end();
-}
+constexpr Wanted kMetadata[] = {{"name"},
+                                {"namespace"},
+                                {"uid"},
+                                {"resourceVersion"},
+                                {"generation"},
+                                {"creationTimestamp"},
+                                {"deletionTimestamp"},
+                                {"deletionGracePeriodSeconds"},
+                                {"finalizers"},
+                                {"labels"},
+                                {"annotations"},
+                                {"ownerReferences"}};
+constexpr Wanted kNameAlone[] = {{"name"}};
+constexpr Wanted kPodSpec[] = {
+    {"nodeName"}, {"schedulerName"}, {"restartPolicy"}, {"schedulingGates"}, {"containers", kNameAlone}};
+constexpr Wanted kCondition[] = {{"type"}, {"status"}, {"reason"}, {"message"}, {"lastTransitionTime"}};
+constexpr Wanted kContainerStatus[] = {{"name"}, {"ready"}, {"restartCount"}, {"state"}, {"lastState"}};
+constexpr Wanted kPodStatus[] = {{"phase"},
+                                 {"reason"},
+                                 {"message"},
+                                 {"podIP"},
+                                 {"hostIP"},
+                                 {"startTime"},
+                                 {"conditions", kCondition},
+                                 {"containerStatuses", kContainerStatus},
+                                 {"initContainerStatuses", kContainerStatus}};
+constexpr Wanted kIdentity[] = {{"apiVersion"}, {"kind"}, {"metadata", kMetadata}};
+constexpr Wanted kPod[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", kMetadata}, {"spec", kPodSpec}, {"status", kPodStatus}};
 
 constexpr size_t kKeptBytes = 3072;  // about what a kept pod takes
 
 // A copy that lies with what else is kept of its document.
 json::value copy_of(const json::value& value) { return json::value(value, DocumentArena::storage()); }
-
-// The members of these names, in their order, for which `keep` finds something to keep.
-template <typename Keep>
-json::object some_of(const json::object& from, Names names, Keep keep) {
-  json::object kept(DocumentArena::storage());
-  size_t count = 0;
-  for (const json::key_value_pair& member : from) count += is_among(names, member.key());
-  kept.reserve(count);
-  for (const json::key_value_pair& member : from) {
-    if (is_among(names, member.key())) kept.emplace(member.key(), keep(member.key(), member.value()));
-  }
-  return kept;
-}
-
-json::object some_of(const json::object& from, Names names) {
-  return some_of(from, names, [](json::string_view, const json::value& value) { return copy_of(value); });
-}
-
-// Each object of a list, with these members alone.
-json::value each_with(const json::value& list, Names names) {
-  const json::array* from = list.if_array();
-  if (from == nullptr) return nullptr;
-  json::array kept(DocumentArena::storage());
-  kept.reserve(from->size());
-  for (const json::value& one : *from) {
-    if (one.is_object()) kept.push_back(some_of(one.get_object(), names));
-  }
-  return kept;
-}
 
 json::value annotations_read(const json::value& all) {
   json::object kept(DocumentArena::storage());
@@ -56,67 +53,88 @@ json::value annotations_read(const json::value& all) {
   return kept;
 }
 
-json::value metadata_of(json::string_view key, const json::value& value) {
-  if (key != "metadata" || !value.is_object()) return copy_of(value);
-  return some_of(
-      value.get_object(),
-      {"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-       "deletionGracePeriodSeconds", "finalizers", "labels", "annotations", "ownerReferences"},
-      [](json::string_view part, const json::value& inner) {
-        return part == "annotations" ? annotations_read(inner) : copy_of(inner);
-      });
+bool is_kept_condition(const json::object& condition) {
+  const std::string_view type = kube::text_at(condition, {"type"});
+  return type == "Ready" || type == "PodScheduled" || type == "DisruptionTarget";
 }
 
-json::value conditions_read(const json::value& all) {
-  if (!all.is_array()) return nullptr;
+json::object some_of(const json::object& from, std::span<const Wanted> wanted);
+
+// What is kept of a member's value, where not all of it is.
+json::value part_of(const Wanted& member, const json::value& value) {
+  if (const json::object* object = value.if_object()) return some_of(*object, member.parts);
+  const json::array* list = value.if_array();
+  if (list == nullptr) return copy_of(value);
   json::array kept(DocumentArena::storage());
-  kept.reserve(all.get_array().size());
-  for (const json::value& one : all.get_array()) {
-    if (!one.is_object()) continue;
-    const std::string_view type = kube::text_at(one.get_object(), {"type"});
-    if (type != "Ready" && type != "PodScheduled" && type != "DisruptionTarget") continue;
-    kept.push_back(some_of(one.get_object(), {"type", "status", "reason", "message", "lastTransitionTime"}));
+  kept.reserve(list->size());
+  for (const json::value& one : *list) {
+    const json::object* object = one.if_object();
+    const bool is_kept = object != nullptr && (member.name != "conditions" || is_kept_condition(*object));
+    if (is_kept) kept.push_back(some_of(*object, member.parts));
   }
   return kept;
 }
 
-json::value status_part(json::string_view key, const json::value& value) {
-  if (key == "conditions") return conditions_read(value);
-  if (key == "containerStatuses" || key == "initContainerStatuses") {
-    return each_with(value, {"name", "ready", "restartCount", "state", "lastState"});
+// The members that are wanted, in their order.
+json::object some_of(const json::object& from, std::span<const Wanted> wanted) {
+  const auto of_name = [&](json::string_view key) {
+    return std::ranges::find(wanted, kube::view(key), &Wanted::name);
+  };
+  json::object kept(DocumentArena::storage());
+  kept.reserve(std::min(from.size(), wanted.size()));
+  for (const json::key_value_pair& member : from) {
+    const auto found = of_name(member.key());
+    if (found == wanted.end()) continue;
+    const bool is_whole = found->parts.empty();
+    kept.emplace(member.key(), found->name == "annotations" ? annotations_read(member.value())
+                               : is_whole                   ? copy_of(member.value())
+                                                            : part_of(*found, member.value()));
   }
-  return copy_of(value);
+  return kept;
 }
 
-json::value pod_part(json::string_view key, const json::value& value) {
-  if (!value.is_object()) return copy_of(value);
-  if (key == "spec") {
-    return some_of(value.get_object(),
-                   {"nodeName", "schedulerName", "restartPolicy", "schedulingGates", "containers"},
-                   [](json::string_view part, const json::value& inner) {
-                     return part == "containers" ? each_with(inner, {"name"}) : copy_of(inner);
-                   });
+bool keeps_all(const json::object& from, std::span<const Wanted> wanted);
+
+// Whether some_of() would keep all of a member's value.
+bool keeps_value(const Wanted& member, const json::value& value) {
+  if (member.name == "annotations") {
+    const json::object* all = value.if_object();
+    return all != nullptr && std::ranges::all_of(*all, [](const json::key_value_pair& one) {
+             return kube::keeps_annotation(kube::view(one.key()));
+           });
   }
-  if (key == "status") {
-    return some_of(value.get_object(),
-                   {"phase", "reason", "message", "podIP", "hostIP", "startTime", "conditions",
-                    "containerStatuses", "initContainerStatuses"},
-                   status_part);
-  }
-  return metadata_of(key, value);
+  if (member.parts.empty()) return true;
+  if (const json::object* object = value.if_object()) return keeps_all(*object, member.parts);
+  const json::array* list = value.if_array();
+  return list == nullptr || std::ranges::all_of(*list, [&](const json::value& one) {
+           const json::object* object = one.if_object();
+           return object != nullptr && (member.name != "conditions" || is_kept_condition(*object)) &&
+                  keeps_all(*object, member.parts);
+         });
+}
+
+bool keeps_all(const json::object& from, std::span<const Wanted> wanted) {
+  return std::ranges::all_of(from, [&](const json::key_value_pair& member) {
+    const auto found = std::ranges::find(wanted, kube::view(member.key()), &Wanted::name);
+    return found != wanted.end() && keeps_value(*found, member.value());
+  });
+}
+
+// Of a text that was read with nothing but what is wanted there is nothing to leave out.
+Object kept_of(const Object& object, std::span<const Wanted> wanted) {
+  if (keeps_all(*object, wanted)) return object;
+  DocumentArena arena(kKeptBytes);
+  return arena.whole(some_of(*object, wanted));
 }
 
 }  // namespace
 
-Object keep_pod(const Object& pod) {
-  DocumentArena arena(kKeptBytes);
-  return arena.whole(some_of(*pod, {"apiVersion", "kind", "metadata", "spec", "status"}, pod_part));
-}
+Object keep_pod(const Object& pod) { return kept_of(pod, kPod); }
 
-Object keep_identity(const Object& object) {
-  DocumentArena arena(kKeptBytes);
-  return arena.whole(some_of(*object, {"apiVersion", "kind", "metadata"}, metadata_of));
-}
+Object keep_identity(const Object& object) { return kept_of(object, kIdentity); }
+
+std::span<const Wanted> wanted_of_pod() { return kPod; }
+std::span<const Wanted> wanted_of_identity() { return kIdentity; }
 
 Object keep_all_but_managers(const Object& object) {
   if (kube::find(*object, {"metadata", "managedFields"}) == nullptr) return object;

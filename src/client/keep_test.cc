@@ -65,6 +65,21 @@ TEST(Keep, OfAJobEverythingButItsManagers) {
   }
 }
 
+TEST(Keep, OfATextAtLeastWhatIsKept) {
+  const std::string text = json::serialize(*a_pod());
+  std::string room;
+  const Object pod = parsed(with_only(text, wanted_of_pod(), room));
+  EXPECT_EQ(*keep_pod(pod), *keep_pod(a_pod()));
+  EXPECT_FALSE(pod->at("spec").as_object().contains("volumes"));
+  // What has nothing else is not copied.
+  const Object kept = keep_pod(pod);
+  EXPECT_EQ(keep_pod(kept), kept);
+  EXPECT_NE(kept, pod);
+  const Object identity = parsed(with_only(text, wanted_of_identity(), room));
+  EXPECT_EQ(*keep_identity(identity), *keep_identity(a_pod()));
+  EXPECT_FALSE(identity->contains("spec"));
+}
+
 // A worker's pod as a server tells of it once it runs: some six kilobytes.
 Object a_running_pod(int index) {
   std::string name = fmt::format("mnist-{}-worker-{}", index / 4, index % 4);

@@ -60,6 +60,66 @@ bool is_in_metadata(std::string_view text, size_t place, std::span<const std::st
          names[path.size() + 1] == "metadata";
 }
 
+// Behind whatever value begins at `at`; npos when it does not end.
+size_t end_of_any(std::string_view text, size_t at) {
+  const char first = at < text.size() ? text[at] : '\0';
+  if (first == '"') return end_of_string(text, at);
+  if (first == '{' || first == '[') return end_of_value(text, at);
+  return text.find_first_of(",]}", at);
+}
+
+size_t put_value(std::string_view text, size_t at, std::span<const Wanted> parts, std::string& out);
+
+// Appends what is wanted of the object that begins at `at`. Behind it; npos when it is not written as
+// expected.
+size_t put_object(std::string_view text, size_t at, std::span<const Wanted> wanted, std::string& out) {
+  out.push_back('{');
+  const size_t empty = out.size();
+  do {
+    const size_t name_begin = at + 1;
+    if (!text.substr(name_begin).starts_with('"')) return kNoEnd;
+    const size_t name_end = end_of_string(text, name_begin);
+    if (name_end == kNoEnd || !text.substr(name_end).starts_with(':')) return kNoEnd;
+    const std::string_view name = text.substr(name_begin + 1, name_end - name_begin - 2);
+    auto found = std::ranges::find(wanted, name, &Wanted::name);
+    if (found == wanted.end()) {
+      at = end_of_any(text, name_end + 1);
+    } else {
+      if (out.size() > empty) out.push_back(',');
+      out.append(text.substr(name_begin, name_end + 1 - name_begin));
+      at = put_value(text, name_end + 1, found->parts, out);
+    }
+    if (at == kNoEnd) return kNoEnd;
+  } while (text.substr(at).starts_with(','));
+  if (!text.substr(at).starts_with('}')) return kNoEnd;
+  out.push_back('}');
+  return at + 1;
+}
+
+// The same of a list's objects.
+size_t put_list(std::string_view text, size_t at, std::span<const Wanted> wanted, std::string& out) {
+  do {
+    out.push_back(text[at]);  // the bracket, or the comma
+    ++at;
+    const bool is_object = text.substr(at).starts_with('{');
+    at = put_value(text, at, is_object ? wanted : std::span<const Wanted>(), out);
+    if (at == kNoEnd) return kNoEnd;
+  } while (text.substr(at).starts_with(','));
+  if (!text.substr(at).starts_with(']')) return kNoEnd;
+  out.push_back(']');
+  return at + 1;
+}
+
+size_t put_value(std::string_view text, size_t at, std::span<const Wanted> parts, std::string& out) {
+  const std::string_view rest = text.substr(at);
+  const bool has_parts = !parts.empty() && !rest.starts_with("{}") && !rest.starts_with("[]");
+  if (has_parts && rest.starts_with('{')) return put_object(text, at, parts, out);
+  if (has_parts && rest.starts_with('[')) return put_list(text, at, parts, out);
+  const size_t end = end_of_any(text, at);
+  if (end != kNoEnd) out.append(text.substr(at, end - at));
+  return end;
+}
+
 }  // namespace
 
 size_t end_of_string(std::string_view text, size_t at) {
@@ -123,6 +183,13 @@ std::string_view without_managers(std::string_view text, std::span<const std::st
   room.append(text.substr(0, takes_comma_before ? begin - 1 : begin));
   room.append(text.substr(is_last ? end : end + 1));
   return room;
+}
+
+std::string_view with_only(std::string_view text, std::span<const Wanted> wanted, std::string& room) {
+  room.clear();
+  room.reserve(text.size());
+  const bool is_whole = text.starts_with('{') && put_value(text, 0, wanted, room) == text.size();
+  return is_whole ? room : text;
 }
 
 }  // namespace trainyard::client

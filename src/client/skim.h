@@ -68,4 +68,15 @@ std::optional<std::string> skim_list(std::string_view text,
 std::string_view without_managers(std::string_view text, std::span<const std::string_view> path,
                                   std::string& room);
 
+// A member that is wanted, and of its value (an object, or each object of a list) these members alone; none
+// named: all of it.
+struct Wanted {
+  std::string_view name;
+  std::span<const Wanted> parts = {};
+};
+
+// The text of an object with these members alone, in their order. As it is when it is not written as
+// expected.
+std::string_view with_only(std::string_view text, std::span<const Wanted> wanted, std::string& room);
+
 }  // namespace trainyard::client

@@ -102,5 +102,57 @@ TEST(Skim, AListIsGivenItemByItem) {
   }
 }
 
+constexpr Wanted kA[] = {{"a"}};
+constexpr Wanted kSome[] = {{"kind"}, {"m", kA}, {"l", kA}};
+
+TEST(Skim, OfAnObjectWhatIsWanted) {
+  struct Row {
+    std::string_view text;
+    std::string_view left;
+  };
+  for (const Row& row : {
+           Row{R"({"kind":"K","spec":{"kind":[1,{"m":"]}"}]},"m":{"b":1,"a":"\"}","c":null},"n":-1.5e3})",
+               R"({"kind":"K","m":{"a":"\"}"}})"},
+           Row{R"({"n":1,"l":[{"a":1,"b":2},{},[{"b":1}],"x",{"b":[]}],"s":"x"})",
+               R"({"l":[{"a":1},{},[{"b":1}],"x",{}]})"},
+           Row{R"({"m":"x","l":7,"kind":{"b":1}})", R"({"m":"x","l":7,"kind":{"b":1}})"},
+           Row{R"({"m":{},"l":[],"x":{}})", R"({"m":{},"l":[]})"},
+           Row{R"({"x":1})", "{}"},
+           Row{"{}", "{}"},
+       }) {
+    std::string room;
+    EXPECT_EQ(with_only(row.text, kSome, room), row.left) << row.text;
+  }
+}
+
+TEST(Skim, AnObjectThatIsWrittenOtherwiseStaysAsItIs) {
+  for (std::string_view text : {
+           R"({"x":1} )",
+           R"({"x":1}})",
+           R"({"x":1,})",
+           R"({"x" :1})",
+           R"({ "x":1})",
+           R"({"x":1)",
+           R"({"x":)",
+           R"({"x)",
+           R"({"x")",
+           "{",
+           "",
+           "[]",
+           R"("x")",
+           R"({"m":{"a":1)",
+           R"({"m":{"a":1})",
+           R"({"l":[{"a":1})",
+           R"({"l":[{"a":1},)",
+           R"({"l":[)",
+           R"({"m":)",
+           R"({x:1})",
+           R"({"l":[{"a":1}}])",
+       }) {
+    std::string room;
+    EXPECT_EQ(with_only(text, kSome, room), text);
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::client

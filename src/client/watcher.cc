@@ -14,7 +14,7 @@ std::optional<kube::Request> Watcher::ask(Time now) {
     watch.fields = stream_.fields;
     watch.version = std::to_string(version_);
     heard_ = false;
-    return kube::Request{stream_.resource, stream_.ns, std::move(watch)};
+    return kube::Request{stream_.resource, stream_.ns, std::move(watch), {}, stream_.heed};
   }
   state_ = State::kListing;
   kube::List list;
@@ -22,7 +22,7 @@ std::optional<kube::Request> Watcher::ask(Time now) {
   list.fields = stream_.fields;
   list.limit = stream_.page_max;
   list.continue_token = continue_token_;
-  return kube::Request{stream_.resource, stream_.ns, std::move(list)};
+  return kube::Request{stream_.resource, stream_.ns, std::move(list), {}, stream_.heed};
 }
 
 std::optional<Time> Watcher::next_ask() const {

@@ -65,6 +65,7 @@ struct Stream {
   int64_t page_max = kListPageMax;
   kube::FieldSelector fields{};         // besides the labels
   Remains remains = Remains::kDropped;  // in a cache of it
+  kube::Heed heed = kube::Heed::kAll;   // at least what `keep` gives out
 };
 
 inline constexpr Duration kRetryFirst{500};

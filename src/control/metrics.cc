@@ -26,22 +26,23 @@ std::string_view name_of_kind(MetricKind kind) {
 }
 
 void append_escaped(std::string& text, std::string_view value) {
-  for (char c : value) {
-    if (c == '\\' || c == '"') text += '\\';
-    text += c == '\n' ? ' ' : c;
+  for (size_t at = value.find_first_of("\\\"\n"); at != std::string_view::npos;
+       at = value.find_first_of("\\\"\n")) {
+    text.append(value.substr(0, at));
+    text.append(value[at] == '\n' ? " " : value[at] == '"' ? "\\\"" : "\\\\");
+    value.remove_prefix(at + 1);
   }
+  text.append(value);
 }
 
-std::string as_written(const Metrics::Labels& labels) {
-  std::string text;
+void write_labels(const Metrics::Labels& labels, std::string& text) {
+  text.clear();
   for (const auto& [name, value] : labels) {
     if (!text.empty()) text += ',';
-    text += name;
-    text += "=\"";
+    text.append(name).append("=\"");
     append_escaped(text, value);
     text += '"';
   }
-  return text;
 }
 
 std::string seconds_of(int64_t ms) { return fmt::format("{}", static_cast<double>(ms) / 1000.0); }
@@ -63,7 +64,8 @@ void Metrics::declare(std::string_view name, MetricKind kind, std::string_view h
 Metrics::Series& Metrics::at(std::string_view name, const Labels& labels) {
   auto family = families_.find(name);
   CHECK(family != families_.end());
-  return family->second.series[as_written(labels)];
+  write_labels(labels, written_);
+  return family->second.series[written_];
 }
 
 void Metrics::add(std::string_view name, const Labels& labels, int64_t by) {

@@ -51,6 +51,7 @@ class Metrics {
 
   mutable std::mutex mutex_;
   std::map<std::string, Family, std::less<>> families_;
+  std::string written_;  // the labels that at() looks for
 };
 
 // What an operator counts, under names of ours and, where Kubeflow's operator has one for the

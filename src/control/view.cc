@@ -21,12 +21,13 @@ constexpr int64_t kSmallPage = 100;
 
 int add_stream(View& view, const kube::Resource& resource, std::string_view selector,
                client::Object (*keep)(const client::Object&) = nullptr,
-               client::Form form = client::Form::kDocument) {
+               client::Form form = client::Form::kDocument, kube::Heed heed = kube::Heed::kAll) {
   Result<kube::LabelSelector> labels = kube::LabelSelector::parse(selector);
   CHECK(labels.ok());
   // Who keeps little of what is told also has little of it in memory at once.
   int64_t page = form == client::Form::kText ? kSmallPage : client::kListPageMax;
   view.streams.push_back({resource, *labels, "", keep, form, page});
+  view.streams.back().heed = heed;
   return static_cast<int>(view.streams.size()) - 1;
 }
 
@@ -104,10 +105,11 @@ View make_view(std::span<const dialect::Dialect> dialects, std::span<const kube:
   for (const dialect::Dialect& dialect : dialects) {
     DialectStreams streams;
     streams.jobs = add_stream(view, dialect.resource, "", less(client::keep_all_but_managers), at_rest);
-    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, less(client::keep_pod), at_rest);
+    streams.pods = add_stream(view, kube::kPods, dialect.pod_selector, less(client::keep_pod), at_rest,
+                              kube::Heed::kPod);
     view.streams.back().remains = client::Remains::kKept;
-    streams.services =
-        add_stream(view, kube::kServices, dialect.pod_selector, less(client::keep_identity), at_rest);
+    streams.services = add_stream(view, kube::kServices, dialect.pod_selector, less(client::keep_identity),
+                                  at_rest, kube::Heed::kIdentity);
     view.dialects.push_back(streams);
   }
   for (GangScheduler scheduler : kGangSchedulers) {

@@ -103,16 +103,17 @@ struct WriteOptions {
 
 using Verb = std::variant<Get, List, Watch, Create, Update, UpdateStatus, Patch, Delete, DeleteCollection>;
 
-// How much is read of the object that a write is answered with: all of it, who it is (name, namespace, uid
-// and version), or nothing. A client may answer with more.
-enum class Heed { kAll, kIdentity, kNothing };
+// How much is read of an object that the answer has: all of it; who it is, which for a write is its name,
+// namespace, uid and version, and for a list or watch its metadata; of a pod that a list or watch tells of
+// what decode_pod() reads; or nothing. A client may answer with more.
+enum class Heed { kAll, kIdentity, kPod, kNothing };
 
 struct Request {
   Resource resource;
   std::string ns;  // "" for all namespaces, and for kinds that have none
   Verb verb;
   WriteOptions options = {};  // of writes
-  Heed heed = Heed::kAll;     // of writes
+  Heed heed = Heed::kAll;
   bool operator==(const Request&) const = default;
 };
 

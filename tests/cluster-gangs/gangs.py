@@ -1,5 +1,6 @@
 """What the cases are written with: nodes, gangs, schedulers and operators as processes."""
 
+import http.client
 import os
 import pathlib
 import subprocess
@@ -77,29 +78,44 @@ class Watching:
 
     def __init__(self, world):
         self.world, self.nodes, self.lock = world, {}, threading.Lock()
-        listed = world.api.request("GET", f"/api/v1/namespaces/{world.ns}/pods")
-        for one in listed["items"]:
-            self.take("ADDED", one)
         self.stopping = False
-        self.thread = threading.Thread(target=self.follow, args=(listed["metadata"]["resourceVersion"],), daemon=True)
+        self.thread = threading.Thread(target=self.follow, args=(self.look(),), daemon=True)
         self.thread.start()
 
-    def take(self, kind, one):
+    @staticmethod
+    def place(one):
+        """The gang of a pod, and whether it has a node."""
         gang = one["metadata"].get("annotations", {}).get(GROUP, "")
-        has = bool(one["spec"].get("nodeName")) and "deletionTimestamp" not in one["metadata"]
+        return gang, bool(one["spec"].get("nodeName")) and "deletionTimestamp" not in one["metadata"]
+
+    def look(self):
+        """All there is, and the version from which to go on."""
+        listed = self.world.api.request("GET", f"/api/v1/namespaces/{self.world.ns}/pods")
+        nodes = {one["metadata"]["uid"]: self.place(one) for one in listed["items"]}
+        with self.lock:
+            self.nodes = nodes
+        return listed["metadata"]["resourceVersion"]
+
+    def take(self, kind, one):
+        gang, has = self.place(one)
         with self.lock:
             self.nodes[one["metadata"]["uid"]] = (gang, has and kind != "DELETED")
 
     def follow(self, version):
         while not self.stopping:
             try:
+                version = version or self.look()
                 for kind, one in self.world.api.watch(f"/api/v1/namespaces/{self.world.ns}/pods", version):
+                    if kind == "ERROR":
+                        version = ""
+                        break
                     version = one["metadata"]["resourceVersion"]
                     if kind != "BOOKMARK":
                         self.take(kind, one)
                     if self.stopping:
                         return
-            except (OSError, ApiError):
+            except (OSError, ApiError, ValueError, http.client.HTTPException):
+                version = ""
                 time.sleep(0.2)
 
     def bound(self):

@@ -114,7 +114,7 @@ def rights(world):
     writers[0].service.kill()
     other = second if writers[0] is first else first
     world.api.create("pod", world.ns, {**pod("after-0", "after"), "metadata": {"name": "after-0"}})
-    until(lambda: node_of(world, "after-0"), "the other takes over")
+    until(lambda: node_of(world, "after-0"), lambda: f"the other takes over: {world.api.get('pod', world.ns, 'after-0')['status']}")
     check(world.api.get("lease", NAMESPACE, world.ns)["spec"]["holderIdentity"] != leader, "the lease has another holder")
 
     same(first.refused + second.refused, [], "refused requests")

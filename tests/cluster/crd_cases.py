@@ -203,6 +203,8 @@ def columns(world):
     world.submit(GOOD_T9K, "t9k")
     lines = world.cluster.kubectl("get", "tj", "-n", world.ns).stdout.splitlines()
     same(lines[0].split(), ["NAME", "PHASE", "AGE"])
+    for short in ("tb", "q"):
+        world.cluster.kubectl("get", short, "-n", world.ns)
     everything = world.cluster.kubectl("get", "all", "-n", world.ns, "-o", "name").stdout
     check("tfjob.kubeflow.org/good" in everything, everything)
 

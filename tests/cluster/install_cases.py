@@ -153,6 +153,8 @@ def rights(world):
         job["metadata"]["annotations"] = {"trainyard.dev/hold-deletion": "true"}
         world.submit(job)
         world.wait_true("j", "Running")
+        until(lambda: world.kubelet.starts.get((world.ns, "j-worker-1")) == 2, "it was started again")
+        world.wait_pod_phase("j-worker-1", "Running")
         # Somebody takes the labels off, by which it is found.
         world.api.patch("pod", world.ns, "j-worker-1", {"metadata": {"labels": None}})
         until(lambda: "j-worker-1" in world.pods("j"), "it has them again")

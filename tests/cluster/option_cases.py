@@ -10,7 +10,7 @@ import subprocess
 import threading
 
 from cluster import ROOT
-from trouble_cases import operators, restore_role
+from trouble_cases import operators, restore_role, wait_served
 from yard import ServiceProcess, case, check, role, same, t9k, t9k_role, template, tfjob, trainyard, until
 
 
@@ -20,9 +20,9 @@ def volcano_kinds(world):
     folder = subprocess.run([ROOT / "tools/real-components", "--crds", "volcano-scheduler"], capture_output=True, text=True, check=True)
     crds = sorted(pathlib.Path(folder.stdout.strip(), "volcano/bases").glob("*.yaml"))
     check(crds, "Volcano's CRDs are there")
-    for crd in crds:
-        world.cluster.kubectl("apply", "--server-side", "-f", crd)
-    world.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+    files = [word for crd in crds for word in ("-f", crd)]
+    for line in world.cluster.kubectl("apply", "--server-side", "-o", "name", *files).stdout.splitlines():
+        wait_served(world, line.split("/")[-1])
     kept = world.api.get("clusterrole", None, "trainyard-operator")["rules"]
     wanted = world.cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f", "-", stdin=trainyard("install", "--with-volcano-crds")).stdout
     objects = json_objects(wanted)
@@ -129,7 +129,7 @@ def volcano_in_one_namespace(world):
             one.stop()
 
 
-@case("volcano: when Volcano's controller comes later, Jobs are left to it from then on", apart=True)
+@case("volcano: when Volcano's controller comes later, Jobs are left to it from then on", apart=True, early=True)
 def volcano_comes_later(world):
     with volcano_kinds(world), operators(world, flags=["--own-volcano-jobs"]) as ((one,), _):
         uid = world.submit(volcano_job("first"), "vcjob")["metadata"]["uid"]
@@ -186,7 +186,7 @@ def expectations(world):
         same(len(made()), 2, "pods that were asked for")
 
 
-@case("S48: kinds that are not enabled are left alone; those of Kubeflow that are not ours are named in the log", apart=True)
+@case("S48: kinds that are not enabled are left alone; those of Kubeflow that are not ours are named in the log", alone=True)
 def enabled_kinds(world):
     with operators(world, flags=["--enable-scheme=tfjob", "--enable-scheme=pytorchjob"]) as ((one,), _):
         check("--enable-scheme=pytorchjob: not run by Trainyard" in one.process.log(), one.process.log()[-800:])

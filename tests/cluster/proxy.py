@@ -155,6 +155,7 @@ class Proxy:
         try:
             client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
             for line in response:
+                self.counts["expired"] += line.startswith(b'{"type":"ERROR"') and b'"code":410' in line
                 client.sendall(b"%x\r\n%s\r\n" % (len(line), line))
             client.sendall(b"0\r\n\r\n")
         finally:

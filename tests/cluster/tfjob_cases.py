@@ -474,8 +474,9 @@ def own_tensorboard(world):
     check(service["spec"]["selector"].items() <= pod["metadata"]["labels"].items(), f"{service['spec']['selector']} finds the pod")
     mount = next(each for each in pod["spec"]["containers"][0]["volumeMounts"] if each["name"] == pod["spec"]["volumes"][0]["name"])
     same((mount["mountPath"], mount["readOnly"]), ("/logs/data", True))
-    until(lambda: status().get("phase") == "Initializing", lambda: f"it waits for its claim: {status()}")
-    check("data" in json.dumps(status()["conditions"]), f"and says so: {status()}")
+    # First it is being made; then the scheduler says what it waits for.
+    until(lambda: status().get("phase") == "Initializing" and "data" in json.dumps(status()["conditions"]),
+          lambda: f"it waits for its claim, and says so: {status()}")
     # The claim is not there, so no scheduler places the pod; what its node would tell is told here.
     ready = [{"type": "Ready", "status": "True"}]
     world.api.patch("pod", world.ns, "tb-tensorboard", {"status": {"phase": "Running", "conditions": ready}}, "status")

@@ -56,12 +56,13 @@ def until(question, what, seconds=PATIENCE, pause=0.1):
 CASES = []
 
 
-def case(name, alone=False, apart=False):
+def case(name, alone=False, apart=False, early=False):
     """A case gets a World with a namespace of its own. Those that are alone disturb the others. Those that are apart have
-    operators of their own, for their namespace only: they run beside one another, while that of the others rests."""
+    operators of their own, for their namespace only: they run beside one another, while that of the others rests. Early:
+    it waits for long, so it begins before others of its company."""
 
     def add(function):
-        CASES.append((name, function, "alone" if alone else "apart" if apart else "among others"))
+        CASES.insert(0 if early else len(CASES), (name, function, "alone" if alone else "apart" if apart else "among others"))
         return function
 
     return add
