@@ -1,5 +1,5 @@
-// The time of one scheduling pass: pods of 1 cpu in gangs of several shapes on empty nodes, a
-// backlog that does not fit, and the question whether anything changed at all.
+// The time of one scheduling decision: pods of 1 cpu in gangs of several shapes on empty nodes, and a
+// backlog that does not fit.
 #include <benchmark/benchmark.h>
 
 #include "sched/schedule.h"
@@ -149,14 +149,6 @@ BENCHMARK(backlog)
     ->ArgNames({"nodes", "equal"})
     ->ArgsProduct({{1000, 5000}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
-
-// What the same backlog costs when nothing changed.
-void nothing_changed(benchmark::State& state) {
-  World world = full_with_backlog(static_cast<int>(state.range(0)), true);
-  Policy policy;
-  for (auto _ : state) benchmark::DoNotOptimize(fingerprint(world.cluster, world.gangs, policy));
-}
-BENCHMARK(nothing_changed)->ArgName("nodes")->Arg(1000)->Arg(5000)->Unit(benchmark::kMillisecond);
 
 // One gang of a higher class on a full cluster.
 void preempt(benchmark::State& state) {

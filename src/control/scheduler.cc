@@ -331,7 +331,7 @@ bool Scheduler::run_pass(Time now) {
   Time began = ports_.clock();
   settle_volumes(now);
   sched::Documents documents = view_.documents();
-  sched::Snapshot snapshot = sched::assemble(documents, view_.shapes(), options_.front);
+  const sched::Snapshot& snapshot = snapshot_.update(documents, view_.shapes(), view_.take_changes());
   decide(snapshot, now);
   order_writes(now);
   order_statuses(snapshot, documents.groups, now);
@@ -342,11 +342,10 @@ bool Scheduler::run_pass(Time now) {
 }
 
 void Scheduler::decide(const sched::Snapshot& snapshot, Time now) {
-  uint64_t print = sched::fingerprint(snapshot.cluster, snapshot.gangs, options_.policy);
-  bool stands = print == decided_on_ && (!decision_ends_ || now < *decision_ends_);
+  bool stands = snapshot_.revision() == decided_on_ && (!decision_ends_ || now < *decision_ends_);
   if (!stands) {
     decisions_ = sched::schedule(snapshot.cluster, snapshot.gangs, options_.policy, now);
-    decided_on_ = print;
+    decided_on_ = snapshot_.revision();
     decision_ends_ = decisions_.wake;
   }
   if (decision_ends_) wake_at(std::max(*decision_ends_, now + kRetryLater));

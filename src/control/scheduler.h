@@ -36,6 +36,7 @@
 #include "sched/decisions.h"
 #include "sched/gangs_from.h"
 #include "sched/group_status.h"
+#include "sched/kept_snapshot.h"
 
 namespace trainyard::control {
 
@@ -200,7 +201,8 @@ class Scheduler final : public Steps {
   bool dirty_ = true;
   Time not_before_;           // of the next pass, whatever changes
   std::optional<Time> wake_;  // when there is a pass though nothing changes
-  uint64_t decided_on_ = 0;   // the fingerprint of what was decided on last
+  sched::KeptSnapshot snapshot_{options_.front};
+  std::optional<uint64_t> decided_on_;  // the revision of the snapshot
   std::optional<Time> decision_ends_;
   sched::Decisions decisions_;
   std::map<std::string, Time> doubts_;      // uid of pods whose binding may have been done: when to look

@@ -75,6 +75,19 @@ QueueSight read_queue(const client::Object& object, const kube::Resource& resour
   return out;
 }
 
+// What a queue is to its gangs. Its status, which we write ourselves, does not count, but for being closed.
+kube::Queue rules_of(kube::Queue queue) {
+  queue.version = 0;
+  queue.state.clear();
+  queue.allocated.clear();
+  queue.conditions.clear();
+  return queue;
+}
+
+bool has_other_rules(const QueueSight* before, const QueueSight* after) {
+  return before == nullptr || after == nullptr || rules_of(before->seen) != rules_of(after->seen);
+}
+
 // A namespace's name and labels: all that a selector asks for.
 DocumentSight read_namespace(const json::object& object) {
   json::object meta{{"name", kube::jview(kube::name_of(object))}};
@@ -129,12 +142,32 @@ bool SchedulerView::is_own(const json::object& object) const {
 
 void SchedulerView::wrote(const kube::Resource& resource, const client::Object& object) {
   own_versions_[std::string(kube::uid_of(*object))] = kube::version_of(*object);
+  const std::string_view uid = kube::uid_of(*object);
   for (size_t i = 0; i < groups_.size(); ++i) {
-    if (kGroupResources[i] == resource) groups_[i].know(object);
+    if (kGroupResources[i] != resource) continue;
+    groups_[i].know(object);
+    if (const GroupSight* known = groups_[i].find(uid)) changes_.families.insert(known->seen.family);
   }
   for (size_t i = 0; i < queues_.size(); ++i) {
-    if (kQueueResources[i] == resource) queues_[i].know(object);
+    if (kQueueResources[i] != resource || queues_[i].find(uid) == nullptr) continue;
+    const QueueSight before = *queues_[i].find(uid);
+    queues_[i].know(object);
+    if (has_other_rules(&before, queues_[i].find(uid))) changes_.all = true;
   }
+}
+
+void SchedulerView::changed(const PodSight* pod) {
+  if (pod != nullptr) changes_.families.insert(pod->seen.family);
+}
+
+void SchedulerView::assume(const std::string& uid, const std::string& node) {
+  assumed_[uid] = node;
+  changed(find_pod(uid));
+}
+
+void SchedulerView::forget_assumed(const std::string& uid) {
+  assumed_.erase(uid);
+  changed(find_pod(uid));
 }
 
 // A gated pod that belongs to no group gets no node, and where there are no queues nobody counts it.
@@ -147,13 +180,26 @@ bool SchedulerView::can_matter(const PodSight* pod) const {
 
 bool SchedulerView::take_in(int stream, const client::Output& output) {
   bool news = false;
-  auto any_change = [&](const auto*, const auto*) { news = true; };
+  auto any_change = [&](const auto*, const auto*) {
+    news = true;
+    changes_.all = true;
+  };
   auto document_change = [&](const auto* before, const auto* after) {
     if (after == nullptr) own_versions_.erase(std::string(kube::uid_of(*before->object)));
     news = news || after == nullptr || !is_own(*after->object);
   };
+  auto group_change = [&](const GroupSight* before, const GroupSight* after) {
+    document_change(before, after);
+    changes_.families.insert((after != nullptr ? after : before)->seen.family);
+  };
+  auto queue_change = [&](const QueueSight* before, const QueueSight* after) {
+    document_change(before, after);
+    if (has_other_rules(before, after)) changes_.all = true;
+  };
   if (stream == kPodsSeen) {
     pods_.apply(output, [&](const PodSight* before, const PodSight* after) {
+      changed(before);
+      changed(after);
       const sched::PodSeen& seen = (after != nullptr ? after : before)->seen;
       auto assumed = assumed_.find(seen.uid);
       bool expected = false;
@@ -170,9 +216,9 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
     nodes_.apply(output, any_change);
     if (news) claims_.nodes_changed();
   } else if (stream < kFirstQueues) {
-    groups_[static_cast<size_t>(stream - kFirstGroups)].apply(output, document_change);
+    groups_[static_cast<size_t>(stream - kFirstGroups)].apply(output, group_change);
   } else if (stream < kPriorityClassesSeen) {
-    queues_[static_cast<size_t>(stream - kFirstQueues)].apply(output, document_change);
+    queues_[static_cast<size_t>(stream - kFirstQueues)].apply(output, queue_change);
   } else if (stream == kPriorityClassesSeen) {
     priority_classes_.apply(output, any_change);
   } else if (stream == kNamespacesSeen) {
@@ -191,6 +237,7 @@ void SchedulerView::forget_old_shapes() {
   auto live = std::count(used.begin(), used.end(), true);
   if (shapes_.size() <= 2 * live + kShapesSpare) return;
   std::vector<int> renamed = shapes_.keep(used);
+  changes_.all = true;
   for (auto& [uid, sight] : pods_.all()) {
     sight.value.seen.shape = renamed[static_cast<size_t>(sight.value.seen.shape)];
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/client.h"
@@ -13,6 +14,7 @@
 #include "control/claims_seen.h"
 #include "control/sights.h"
 #include "sched/gangs_from.h"
+#include "sched/kept_snapshot.h"
 
 namespace trainyard::control {
 
@@ -62,6 +64,8 @@ class SchedulerView {
   // Everything, by reference: it stays true until the next take_in. REQUIRES: it has looked at claims.
   sched::Documents documents();
   const sched::Shapes& shapes() const { return shapes_; }
+  // What may be another in the documents last given out than when this was asked before.
+  sched::Changes take_changes() { return std::exchange(changes_, {.all = false, .families = {}}); }
   // Of the documents last given out: what was the index of a group or queue there.
   const std::vector<GroupSight*>& groups() const { return groups_given_; }
   const std::vector<client::Object>& queues() const { return queues_given_; }
@@ -77,8 +81,8 @@ class SchedulerView {
   // Those that run and of which it is said that their scheduler will delete them.
   std::vector<const PodSight*> marked_pods() const;
   const std::map<std::string, std::string>& assumed() const { return assumed_; }
-  void assume(const std::string& uid, const std::string& node) { assumed_[uid] = node; }
-  void forget_assumed(const std::string& uid) { assumed_.erase(uid); }
+  void assume(const std::string& uid, const std::string& node);
+  void forget_assumed(const std::string& uid);
   // A group or queue whose status we wrote, as the server has it now: what is decided next is decided on
   // that, and seen again it is no news.
   void wrote(const kube::Resource& resource, const client::Object& object);
@@ -87,6 +91,7 @@ class SchedulerView {
   bool is_own(const json::object& object) const;
   bool can_matter(const PodSight* pod) const;
   void forget_old_shapes();
+  void changed(const PodSight* pod);
 
   std::vector<client::Stream> streams_;
   sched::Shapes shapes_;
@@ -99,6 +104,7 @@ class SchedulerView {
   ClaimsSeen claims_;
   std::map<std::string, std::string> assumed_;  // pod uid -> node
   std::map<std::string, int64_t> own_versions_;
+  sched::Changes changes_;
   std::vector<GroupSight*> groups_given_;
   std::vector<client::Object> queues_given_;
 };

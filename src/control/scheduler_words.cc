@@ -39,7 +39,7 @@ void Scheduler::order_statuses(const sched::Snapshot& snapshot,
     int place = snapshot.group_of[g];
     if (place < 0) continue;
     GroupSight& group = *view_.groups()[static_cast<size_t>(place)];
-    std::optional<uint64_t> print = sched::status_print(snapshot, static_cast<int>(g), verdicts[g]);
+    std::optional<uint64_t> print = sched::status_print(snapshot_.prints()[g], verdicts[g]);
     if (group.seen.group.deleting || (print && group.told == print)) continue;
     std::optional<json::object> status =
         sched::group_status(*group.object, snapshot, static_cast<int>(g), verdicts[g], now);
@@ -50,8 +50,10 @@ void Scheduler::order_statuses(const sched::Snapshot& snapshot,
     order_status(group_resource(group.seen.group.group), group.object, std::move(*status),
                  verdicts[g].admitted, now);
   }
+  sched::QueueSums sums;
+  if (!view_.queues().empty()) sums = sched::queue_sums(snapshot, groups);
   for (const client::Object& queue : view_.queues()) {
-    std::optional<json::object> status = sched::queue_status(*queue, snapshot, groups, now);
+    std::optional<json::object> status = sched::queue_status(*queue, snapshot, sums, now);
     if (!status) continue;
     bool t9k = kube::text_at(*queue, {"apiVersion"}).starts_with(kube::kT9kQueues.group);
     order_status(t9k ? kube::kT9kQueues : kube::kVolcanoQueues, queue, std::move(*status), false, now);

@@ -59,21 +59,23 @@ NodeSeen see_node(const json::object& object) {
   return out;
 }
 
-Assembly::Assembly(const Documents& documents, const Shapes& shapes, const FrontOptions& options)
-    : documents_(documents),
+Assembly::Assembly(Cluster& cluster, const Documents& documents, const VolumesFound* volumes,
+                   const Shapes& shapes, const FrontOptions& options)
+    : cluster_(cluster),
+      volumes_(volumes),
       shapes_(shapes),
       options_(options),
       class_of_(static_cast<size_t>(shapes.size()), -1) {
   cluster_.classes.reserve(std::min(class_of_.size(), documents.pods.size()));
-  name_resources();
-  read_nodes();
-  read_queues();
+  name_resources(documents);
+  read_nodes(documents.nodes);
+  read_queues(documents);
   for (const json::object* object : documents.priority_classes) {
     priority_classes_.push_back(decode_priority_class(*object));
   }
 }
 
-void Assembly::name_resources() {
+void Assembly::name_resources(const Documents& documents) {
   // A cluster has a handful, and every node offers the same ones.
   std::vector<std::string_view> names{"cpu", "memory", "pods"};
   const auto known = static_cast<std::ptrdiff_t>(names.size());
@@ -82,12 +84,12 @@ void Assembly::name_resources() {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
     }
   };
-  for (const NodeSeen* seen : documents_.nodes) add_names(seen->offered);
-  for (const kube::Queue* queue : documents_.queues) {
+  for (const NodeSeen* seen : documents.nodes) add_names(seen->offered);
+  for (const kube::Queue* queue : documents.queues) {
     for (const kube::Resources* part : {&queue->capability, &queue->deserved, &queue->guarantee})
       add_names(*part);
   }
-  for (const GroupSeen* seen : documents_.groups) add_names(seen->group.min_resources);
+  for (const GroupSeen* seen : documents.groups) add_names(seen->group.min_resources);
   for (int shape = 0; shape < shapes_.size(); ++shape) add_names(shapes_.at(shape).requests);
   std::sort(names.begin() + known, names.end());
   cluster_.resources.assign(names.begin(), names.end());
@@ -95,9 +97,23 @@ void Assembly::name_resources() {
     resource_of_[cluster_.resources[r]] = static_cast<int>(r);
 }
 
-void Assembly::read_nodes() {
-  cluster_.nodes.reserve(documents_.nodes.size());
-  for (const NodeSeen* seen : documents_.nodes) {
+bool Assembly::knows(const Documents& part) const {
+  auto all_known = [&](const auto& quantities) {
+    return std::all_of(quantities.begin(), quantities.end(),
+                       [&](const auto& entry) { return resource_of_.contains(entry.first); });
+  };
+  return std::all_of(part.pods.begin(), part.pods.end(),
+                     [&](const PodSeen* pod) { return all_known(shapes_.at(pod->shape).requests); }) &&
+         std::all_of(part.groups.begin(), part.groups.end(),
+                     [&](const GroupSeen* group) { return all_known(group->group.min_resources); });
+}
+
+// By name: whoever ranks them has no work then.
+void Assembly::read_nodes(std::vector<const NodeSeen*> nodes) {
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const NodeSeen* a, const NodeSeen* b) { return a->node.name < b->node.name; });
+  cluster_.nodes.reserve(nodes.size());
+  for (const NodeSeen* seen : nodes) {
     auto [_, fresh] = node_of_.emplace(seen->node.name, static_cast<int>(cluster_.nodes.size()));
     if (!fresh) continue;
     Node node = seen->node;
@@ -109,7 +125,7 @@ void Assembly::read_nodes() {
   }
 }
 
-void Assembly::add_queue(const kube::Queue& queue, const std::string& name) {
+void Assembly::add_queue(const kube::Queue& queue, const std::string& name, const Documents& documents) {
   Queue out;
   out.name = name;
   out.weight = std::max(1, queue.weight);
@@ -125,7 +141,7 @@ void Assembly::add_queue(const kube::Queue& queue, const std::string& name) {
   if (queue.namespace_selector && !selects_all(*queue.namespace_selector)) {
     Result<kube::LabelSelector> selector = kube::LabelSelector::from_json(*queue.namespace_selector);
     out.namespaces.emplace();
-    for (const json::object* ns : documents_.namespaces) {
+    for (const json::object* ns : documents.namespaces) {
       if (selector.ok() && selector->matches(*ns)) out.namespaces->emplace_back(kube::name_of(*ns));
     }
     std::sort(out.namespaces->begin(), out.namespaces->end());
@@ -134,20 +150,20 @@ void Assembly::add_queue(const kube::Queue& queue, const std::string& name) {
 }
 
 // Queues of both groups live side by side; a name that both have is told apart by the group.
-void Assembly::read_queues() {
+void Assembly::read_queues(const Documents& documents) {
   std::set<std::string> names;
-  for (const kube::Queue* queue : documents_.queues) {
+  for (const kube::Queue* queue : documents.queues) {
     if (queue->group == kube::kT9kQueues.group || !names.insert(queue->name).second) continue;
-    add_queue(*queue, queue->name);
+    add_queue(*queue, queue->name, documents);
   }
-  for (const kube::Queue* queue : documents_.queues) {
+  for (const kube::Queue* queue : documents.queues) {
     if (queue->group != kube::kT9kQueues.group || t9k_queues_.contains(queue->name)) continue;
     std::string name = names.contains(queue->name) ? queue->group + "/" + queue->name : queue->name;
     t9k_queues_[queue->name] = name;
     names.insert(name);
-    add_queue(*queue, name);
+    add_queue(*queue, name, documents);
   }
-  if (!names.contains(options_.default_queue)) add_queue({}, options_.default_queue);
+  if (!names.contains(options_.default_queue)) add_queue({}, options_.default_queue, documents);
 }
 
 std::string Assembly::queue_name(std::string_view group, const std::string& queue) const {
@@ -201,7 +217,7 @@ int Assembly::rule_of(NodeRule rule) {
 int Assembly::source_of(int found) {
   auto [at, fresh] = source_of_.try_emplace(found, static_cast<int>(cluster_.sources.size()));
   if (!fresh) return at->second;
-  const SourceFound& seen = documents_.volumes->sources[static_cast<size_t>(found)];
+  const SourceFound& seen = volumes_->sources[static_cast<size_t>(found)];
   VolumeSource source{seen.volume, std::nullopt, seen.room};
   if (seen.nodes) source.nodes.emplace();
   for (const std::string& name : seen.nodes.value_or(std::vector<std::string>{})) {
@@ -221,7 +237,7 @@ int Assembly::claim_of(const std::string& key, const OpenClaim& open) {
 }
 
 void Assembly::add_claims(const Shape& shape, PodClass& pod, NodeRule& rule) {
-  const VolumesFound& volumes = *documents_.volumes;
+  const VolumesFound& volumes = *volumes_;
   for (const std::string& claim : shape.claims) {
     std::string key = shape.ns + "/" + claim;
     if (auto open = volumes.open.find(key); open != volumes.open.end()) {
@@ -240,6 +256,9 @@ void Assembly::add_claims(const Shape& shape, PodClass& pod, NodeRule& rule) {
 }
 
 int Assembly::class_of(int number) {
+  if (static_cast<size_t>(number) >= class_of_.size()) {
+    class_of_.resize(static_cast<size_t>(shapes_.size()), -1);
+  }
   int& known = class_of_[static_cast<size_t>(number)];
   if (known >= 0) return known;
   const Shape& shape = shapes_.at(number);
@@ -250,7 +269,7 @@ int Assembly::class_of(int number) {
     out.requests[static_cast<size_t>(resource_index(name))] = amount;
   }
   NodeRule rule = shape.rule;
-  if (documents_.volumes != nullptr) add_claims(shape, out, rule);
+  if (volumes_ != nullptr) add_claims(shape, out, rule);
   out.node_rule = rule_of(std::move(rule));
   out.ns = shape.ns;
   out.labels = shape.labels;
@@ -263,9 +282,11 @@ int Assembly::class_of(int number) {
   return known;
 }
 
-void Assembly::add_other(const PodSeen& pod) {
+bool Assembly::add_other(const PodSeen& pod) {
+  if (pod.ended || is_ours(pod, options_)) return false;
   int node = node_index(pod.node);
   if (node >= 0) cluster_.others.push_back({node, class_of(pod.shape), pod.leaving});
+  return node >= 0;
 }
 
 }  // namespace trainyard::sched

@@ -1,5 +1,5 @@
 // Assembly: builds the Cluster of a snapshot: tables of resources, classes, terms, nodes and
-// queues, and what the names in documents mean in them. For gangs_from.cc. Pure.
+// queues, and what the names in documents mean in them. For gangs_from.cc and kept_snapshot.cc. Pure.
 #pragma once
 
 #include <map>
@@ -12,9 +12,13 @@ namespace trainyard::sched {
 
 class Assembly {
  public:
-  Assembly(const Documents& documents, const Shapes& shapes, const FrontOptions& options);
+  // All but the documents have to outlive it. `volumes`: null as in Documents.
+  Assembly(Cluster& cluster, const Documents& documents, const VolumesFound* volumes, const Shapes& shapes,
+           const FrontOptions& options);
 
   const Shapes& shapes() const { return shapes_; }
+  // Whether every resource that these pods and groups ask for has a number; if not, all is made anew.
+  bool knows(const Documents& part) const;
   int class_of(int shape);
   int node_index(const std::string& name) const;  // -1 when there is no such node
   Amounts amounts(const kube::Resources& quantities) const;
@@ -22,15 +26,14 @@ class Assembly {
   std::string queue_name(std::string_view group, const std::string& queue) const;
   const PriorityClass* priority_class(const std::string& name) const;  // null when there is none
   const PriorityClass* default_priority_class() const;
-  void add_other(const PodSeen& pod);
-
-  Cluster take() && { return std::move(cluster_); }
+  // A pod of another scheduler, if it holds a place here.
+  bool add_other(const PodSeen& pod);
 
  private:
-  void name_resources();
-  void read_nodes();
-  void read_queues();
-  void add_queue(const kube::Queue& queue, const std::string& name);
+  void name_resources(const Documents& documents);
+  void read_nodes(std::vector<const NodeSeen*> nodes);
+  void read_queues(const Documents& documents);
+  void add_queue(const kube::Queue& queue, const std::string& name, const Documents& documents);
   void add_claims(const Shape& shape, PodClass& pod, NodeRule& rule);
   int claim_of(const std::string& key, const OpenClaim& open);
   int source_of(int found);
@@ -38,10 +41,10 @@ class Assembly {
   int rule_of(NodeRule rule);
   int resource_index(const std::string& name) const;
 
-  const Documents& documents_;
+  Cluster& cluster_;
+  const VolumesFound* volumes_;
   const Shapes& shapes_;
   const FrontOptions& options_;
-  Cluster cluster_;
   std::map<std::string, int> resource_of_;
   std::map<std::string, int> node_of_;
   std::vector<int> class_of_;  // by shape; -1 not needed yet
@@ -50,5 +53,11 @@ class Assembly {
   std::map<std::string, std::string> t9k_queues_;  // name -> name in the cluster
   std::vector<PriorityClass> priority_classes_;
 };
+
+bool is_ours(const PodSeen& pod, const FrontOptions& options);
+
+// Adds the gangs of these pods and groups to the snapshot, whose cluster the assembly is of (gangs_from.cc).
+// REQUIRES: of each family all or nothing.
+void add_gangs(const Documents& documents, const FrontOptions& options, Assembly& assembly, Snapshot& out);
 
 }  // namespace trainyard::sched

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <tuple>
 
+#include "base/hash.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "kube/scheduling.h"
@@ -11,10 +12,6 @@
 
 namespace trainyard::sched {
 namespace {
-
-bool is_ours(const PodSeen& pod, const FrontOptions& options) {
-  return options.schedulers.empty() || options.schedulers.contains(pod.scheduler);
-}
 
 // Volcano's controller puts the names that quotas use beside those of nodes.
 bool is_quota_name(std::string_view name) {
@@ -320,6 +317,12 @@ class GroupIndex {
 
 }  // namespace
 
+bool is_ours(const PodSeen& pod, const FrontOptions& options) {
+  return options.schedulers.empty() || options.schedulers.contains(pod.scheduler);
+}
+
+uint64_t family_of(std::string_view ns, std::string_view name) { return fnv1a(name, fnv1a("/", fnv1a(ns))); }
+
 std::string gang_id(std::string_view group, std::string_view ns, std::string_view name) {
   std::string id;
   id.reserve(group.size() + ns.size() + name.size() + 2);
@@ -330,19 +333,18 @@ GroupSeen see_group(const json::object& object) {
   GroupSeen out;
   out.group = kube::decode_pod_group(object);
   out.id = gang_id(out.group.group, out.group.ns, out.group.name);
+  out.family = family_of(out.group.ns, out.group.name);
   std::erase_if(out.group.min_resources, [](const auto& entry) { return is_quota_name(entry.first); });
   read_domain(object, out);
   out.placed_by = kube::annotation_of(object, kube::kPlacedByAnnotation);
   return out;
 }
 
-Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontOptions& options) {
-  Assembly assembly(documents, shapes, options);
+void add_gangs(const Documents& documents, const FrontOptions& options, Assembly& assembly, Snapshot& out) {
   GroupIndex index(documents.groups);
   std::vector<std::vector<const PodSeen*>> members(documents.groups.size());
   std::vector<bool> others(documents.groups.size());  // has pods of another scheduler
   std::map<std::pair<std::string, std::string>, std::vector<const PodSeen*>> missing;
-  Snapshot out;
   out.gangs.reserve(documents.groups.size());
   auto put = [&](Gang&& gang, int group, const std::vector<const PodSeen*>& pods) {
     out.gangs.push_back(std::move(gang));
@@ -353,7 +355,6 @@ Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontO
     int group = index.find(*pod);
     if (!is_ours(*pod, options)) {
       if (group >= 0) others[static_cast<size_t>(group)] = true;
-      if (!pod->node.empty() && !pod->ended) assembly.add_other(*pod);
     } else if (group >= 0) {
       members[static_cast<size_t>(group)].push_back(pod);
     } else if (pod->naming != GroupNaming::kNone) {
@@ -371,7 +372,13 @@ Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontO
   for (const auto& [_, pods] : missing) {
     put(gang_of_missing_group(pods, documents, options, assembly), -1, pods);
   }
-  out.cluster = std::move(assembly).take();
+}
+
+Snapshot assemble(const Documents& documents, const Shapes& shapes, const FrontOptions& options) {
+  Snapshot out;
+  Assembly assembly(out.cluster, documents, documents.volumes, shapes, options);
+  for (const PodSeen* pod : documents.pods) assembly.add_other(*pod);
+  add_gangs(documents, options, assembly, out);
   return out;
 }
 

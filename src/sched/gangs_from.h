@@ -24,6 +24,10 @@
 
 namespace trainyard::sched {
 
+// The pods and groups of one name, which form gangs with each other and with nobody else. Several names may
+// have the same number.
+uint64_t family_of(std::string_view ns, std::string_view name);
+
 // How a pod names its group, which tells the groups it can mean.
 enum class GroupNaming { kNone, kAnnotation, kCoscheduling, kT9k };
 
@@ -44,6 +48,7 @@ struct PodSeen {
   bool gated = false;
   GroupNaming naming = GroupNaming::kNone;
   std::string group;  // name of its PodGroup
+  uint64_t family = 0;
   std::string queue;  // named by the pod itself
   std::string role;
   int64_t priority = 0;  // spec.priority
@@ -68,6 +73,7 @@ NodeSeen see_node(const json::object& node);
 // What is read of one PodGroup.
 struct GroupSeen {
   std::string id;  // of its gang
+  uint64_t family = 0;
   kube::PodGroup group;
   std::string domain_key;  // the node label its annotations or its networkTopology name
   bool domain_required = false;
@@ -120,7 +126,7 @@ struct Tally {
 
 struct Snapshot {
   Cluster cluster;
-  std::vector<Gang> gangs;
+  std::vector<Gang> gangs;  // in no order that tells anything
   // For each gang the PodGroup it came from: into Documents::groups, -1 for a pod alone.
   std::vector<int> group_of;
   std::vector<Tally> tallies;  // by gang

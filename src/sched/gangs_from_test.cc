@@ -243,7 +243,8 @@ TEST(GangsFrom, OpenClaimsBecomePartOfTheCluster) {
   yard.volumes.sources = {{"unused", std::nullopt, 1}, {"pv", std::vector<std::string>{"gone", "m"}, 10}};
   yard.volumes.open = {{"ns/data", {"local", 10, {1}}}};
   Snapshot snapshot = yard.snapshot();
-  EXPECT_EQ(snapshot.cluster.sources, (std::vector<VolumeSource>{{"pv", std::vector<int>{1}, 10}}));
+  EXPECT_EQ(snapshot.cluster.nodes.at(0).name, "m") << "by name";
+  EXPECT_EQ(snapshot.cluster.sources, (std::vector<VolumeSource>{{"pv", std::vector<int>{0}, 10}}));
   EXPECT_EQ(snapshot.cluster.claims, (std::vector<Claim>{{"ns/data", "local", 10, {0}}}));
   Decisions decisions = schedule(snapshot.cluster, snapshot.gangs, {}, kNow);
   EXPECT_EQ(decisions.bindings.at(0).node, "m");

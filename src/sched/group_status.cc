@@ -244,14 +244,6 @@ void t9k_status(json::object& status, const Subject& of, const Cluster& cluster)
   }
 }
 
-Amounts held_in_queue(const Snapshot& snapshot, const std::string& queue) {
-  Amounts sum;
-  for (const Gang& gang : snapshot.gangs) {
-    if (gang.queue == queue) add(sum, held_by(snapshot.cluster, gang));
-  }
-  return sum;
-}
-
 const Queue* find_queue(const Cluster& cluster, std::string_view api_group, std::string_view name) {
   std::string qualified(api_group);
   qualified.append("/").append(name);
@@ -263,56 +255,36 @@ const Queue* find_queue(const Cluster& cluster, std::string_view api_group, std:
   return plain;
 }
 
-void volcano_queue_status(json::object& status, const Snapshot& snapshot, const Queue& queue,
-                          std::span<const GroupSeen* const> groups) {
-  std::vector<std::string_view> phases;
-  for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
-    int group = snapshot.group_of[g];
-    if (group < 0 || snapshot.gangs[g].queue != queue.name) continue;
-    const std::string& phase = groups[static_cast<size_t>(group)]->group.phase;
-    phases.push_back(phase.empty() ? std::string_view("Pending") : phase);
-  }
+void volcano_queue_status(json::object& status, const Cluster& cluster, const QueueSum& sum) {
   using Named = std::pair<std::string_view, std::string_view>;
   for (auto [key, phase] :
        {Named{"pending", "Pending"}, Named{"inqueue", "Inqueue"}, Named{"running", "Running"},
         Named{"unknown", "Unknown"}, Named{"completed", "Completed"}}) {
-    put_count(status, key, static_cast<int>(std::count(phases.begin(), phases.end(), phase)));
+    auto count = sum.phases.find(phase);
+    put_count(status, key, count == sum.phases.end() ? 0 : count->second);
   }
   std::string_view state = kube::text_at(status, {"state"});
   if (state.empty()) status["state"] = "Open";
-  if (state == "Closing" && phases.empty()) status["state"] = "Closed";
-  status["allocated"] = resource_list(snapshot.cluster, held_in_queue(snapshot, queue.name));
+  if (state == "Closing" && sum.phases.empty()) status["state"] = "Closed";
+  status["allocated"] = resource_list(cluster, sum.held);
 }
 
-void t9k_queue_status(json::object& status, const Snapshot& snapshot, const Queue& queue,
+void t9k_queue_status(json::object& status, const Cluster& cluster, const Queue& queue, const QueueSum& sum,
                       std::string_view uid, Time now) {
-  Tally sum;
-  int total = 0;
-  for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
-    if (snapshot.gangs[g].queue != queue.name) continue;
-    const Tally& tally = snapshot.tallies[g];
-    sum.pending += tally.pending;
-    sum.running += tally.running;
-    sum.succeeded += tally.succeeded;
-    sum.failed += tally.failed;
-    sum.unknown += tally.unknown;
-    ++total;
-  }
-  Amounts held = held_in_queue(snapshot, queue.name);
-  status["allocated"] = resource_list(snapshot.cluster, held);
-  status["podGroups"] = json::object{{"total", total}};
-  status["pods"] = json::object{{"pending", sum.pending},
-                                {"running", sum.running},
-                                {"succeeded", sum.succeeded},
-                                {"failed", sum.failed},
-                                {"unknown", sum.unknown}};
+  status["allocated"] = resource_list(cluster, sum.held);
+  status["podGroups"] = json::object{{"total", sum.gangs}};
+  status["pods"] = json::object{{"pending", sum.pods.pending},
+                                {"running", sum.pods.running},
+                                {"succeeded", sum.pods.succeeded},
+                                {"failed", sum.pods.failed},
+                                {"unknown", sum.pods.unknown}};
   tell(status, uid,
        {"QueueClosed", queue.closed, queue.closed ? "QueueClosed" : "QueueOpen",
         queue.closed ? "Queue is closed" : "Queue is open"},
        now);
   bool pressed = false;  // above nine tenths of its quota
   for (size_t r = 0; r < queue.capacity.size(); ++r) {
-    __int128 tenths = static_cast<__int128>(amount_at(held, static_cast<int>(r))) * 10;
+    __int128 tenths = static_cast<__int128>(amount_at(sum.held, static_cast<int>(r))) * 10;
     pressed = pressed || (queue.capacity[r] > 0 && tenths > static_cast<__int128>(queue.capacity[r]) * 9);
   }
   tell(status, uid,
@@ -356,20 +328,16 @@ std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& deci
   return out;
 }
 
-std::optional<uint64_t> status_print(const Snapshot& snapshot, int g, const Verdict& verdict) {
-  if (verdict.waiting != nullptr) return std::nullopt;  // its words may be said again after a while
-  const Gang& gang = snapshot.gangs[static_cast<size_t>(g)];
-  const Tally& tally = snapshot.tallies[static_cast<size_t>(g)];
+uint64_t gang_print(const Cluster& cluster, const Gang& gang, const Tally& tally) {
   uint64_t print = kFnvOffset;
   auto put = [&](int64_t value) {
     print = (print ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15u;
     print ^= print >> 29;
   };
   for (int64_t value :
-       {int64_t{verdict.admitted}, int64_t{verdict.bound}, int64_t{gang.whole_once}, int64_t{gang.min_member},
-        int64_t{tally.pods}, int64_t{tally.pending}, int64_t{tally.running}, int64_t{tally.succeeded},
-        int64_t{tally.failed}, int64_t{tally.unknown}, int64_t{tally.on_nodes},
-        static_cast<int64_t>(gang.roles.size())}) {
+       {int64_t{gang.whole_once}, int64_t{gang.min_member}, int64_t{tally.pods}, int64_t{tally.pending},
+        int64_t{tally.running}, int64_t{tally.succeeded}, int64_t{tally.failed}, int64_t{tally.unknown},
+        int64_t{tally.on_nodes}, static_cast<int64_t>(gang.roles.size())}) {
     put(value);
   }
   for (const Role& role : gang.roles) put(role.min);
@@ -378,10 +346,14 @@ std::optional<uint64_t> status_print(const Snapshot& snapshot, int g, const Verd
     bool holds = member.node >= 0;
     put(holds);
     if (!holds) continue;
-    for (int64_t amount : snapshot.cluster.classes[static_cast<size_t>(member.pod_class)].requests)
-      put(amount);
+    for (int64_t amount : cluster.classes[static_cast<size_t>(member.pod_class)].requests) put(amount);
   }
   return print;
+}
+
+std::optional<uint64_t> status_print(uint64_t gang_print, const Verdict& verdict) {
+  if (verdict.waiting != nullptr) return std::nullopt;  // its words may be said again after a while
+  return gang_print * 4 + static_cast<uint64_t>(verdict.admitted) * 2 + static_cast<uint64_t>(verdict.bound);
 }
 
 std::optional<json::object> group_status(const json::object& group, const Snapshot& snapshot, int g,
@@ -403,16 +375,38 @@ std::optional<json::object> group_status(const json::object& group, const Snapsh
   return if_changed(group, std::move(status));
 }
 
+QueueSums queue_sums(const Snapshot& snapshot, std::span<const GroupSeen* const> groups) {
+  QueueSums out;
+  for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
+    const Gang& gang = snapshot.gangs[g];
+    const Tally& tally = snapshot.tallies[g];
+    QueueSum& sum = out[gang.queue];
+    ++sum.gangs;
+    add(sum.held, held_by(snapshot.cluster, gang));
+    sum.pods.pending += tally.pending;
+    sum.pods.running += tally.running;
+    sum.pods.succeeded += tally.succeeded;
+    sum.pods.failed += tally.failed;
+    sum.pods.unknown += tally.unknown;
+    if (snapshot.group_of[g] < 0) continue;
+    const std::string& phase = groups[static_cast<size_t>(snapshot.group_of[g])]->group.phase;
+    ++sum.phases[phase.empty() ? std::string_view("Pending") : phase];
+  }
+  return out;
+}
+
 std::optional<json::object> queue_status(const json::object& queue, const Snapshot& snapshot,
-                                         std::span<const GroupSeen* const> groups, Time now) {
+                                         const QueueSums& sums, Time now) {
   std::string_view api_group = api_group_of(queue);
   const Queue* of = find_queue(snapshot.cluster, api_group, kube::name_of(queue));
   if (of == nullptr) return std::nullopt;
   json::object status = status_of(queue);
+  auto known = sums.find(of->name);
+  const QueueSum sum = known == sums.end() ? QueueSum{} : known->second;
   if (api_group == kube::kT9kQueues.group) {
-    t9k_queue_status(status, snapshot, *of, kube::uid_of(queue), now);
+    t9k_queue_status(status, snapshot.cluster, *of, sum, kube::uid_of(queue), now);
   } else {
-    volcano_queue_status(status, snapshot, *of, groups);
+    volcano_queue_status(status, snapshot.cluster, sum);
   }
   return if_changed(queue, std::move(status));
 }

@@ -8,8 +8,10 @@
 //   t9k            SufficientGroupMember, GroupScheduled; allocated; counts of pods
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "base/time.h"
 #include "kube/json.h"
@@ -27,16 +29,30 @@ struct Verdict {
 // By gang of the snapshot.
 std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& decisions);
 
+// Stands for all that group_status reads of a gang.
+uint64_t gang_print(const Cluster& cluster, const Gang& gang, const Tally& tally);
 // Stands for all that group_status reads besides the group itself: while it is the same, and the group too,
 // so is the answer. nullopt: the time counts as well.
-std::optional<uint64_t> status_print(const Snapshot& snapshot, int g, const Verdict& verdict);
+std::optional<uint64_t> status_print(uint64_t gang_print, const Verdict& verdict);
 
 // The new `status` of a PodGroup; nullopt: as it is. `g`: index of its gang.
 std::optional<json::object> group_status(const json::object& group, const Snapshot& snapshot, int g,
                                          const Verdict& verdict, Time now);
 
-// The new `status` of a Queue; nullopt: as it is. `groups`: those the snapshot was made of.
+// What the gangs of one queue are together.
+struct QueueSum {
+  int gangs = 0;
+  Amounts held;
+  Tally pods;
+  std::map<std::string_view, int> phases;  // of those that come from groups
+};
+// By the name that the queue has in the snapshot. `groups`: those the snapshot was made of; they are referred
+// to.
+using QueueSums = std::map<std::string_view, QueueSum>;
+QueueSums queue_sums(const Snapshot& snapshot, std::span<const GroupSeen* const> groups);
+
+// The new `status` of a Queue; nullopt: as it is.
 std::optional<json::object> queue_status(const json::object& queue, const Snapshot& snapshot,
-                                         std::span<const GroupSeen* const> groups, Time now);
+                                         const QueueSums& sums, Time now);
 
 }  // namespace trainyard::sched

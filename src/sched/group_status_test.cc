@@ -215,16 +215,17 @@ TEST(QueueStatus, BothGroups) {
   std::vector<const GroupSeen*> groups = {&stage.group_seen};
   json::object queue =
       object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "metadata": {"name": "default"}})");
-  json::object status = queue_status(queue, stage.snapshot, groups, kNow).value();
+  json::object status = queue_status(queue, stage.snapshot, queue_sums(stage.snapshot, groups), kNow).value();
   EXPECT_EQ(json::serialize(status), R"({"running":1,"state":"Open","allocated":{"cpu":"2","pods":"2"}})");
   queue["status"] = status;
-  EXPECT_EQ(queue_status(queue, stage.snapshot, groups, kNow + seconds(99)), std::nullopt);
+  EXPECT_EQ(queue_status(queue, stage.snapshot, queue_sums(stage.snapshot, groups), kNow + seconds(99)),
+            std::nullopt);
 
   json::object t9k = object(
       R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "metadata": {"name": "default", "uid": "q"},
           "spec": {"quota": {"requests": {"cpu": "2"}}}})");
   stage.snapshot.cluster.queues[0].capacity = {2000};
-  status = queue_status(t9k, stage.snapshot, groups, kNow).value();
+  status = queue_status(t9k, stage.snapshot, queue_sums(stage.snapshot, groups), kNow).value();
   EXPECT_EQ(json::serialize(status.at("pods")),
             R"({"pending":0,"running":2,"succeeded":0,"failed":0,"unknown":0})");
   std::vector<kube::Condition> conditions = kube::decode_conditions({{"status", status}});
@@ -245,7 +246,8 @@ TEST(GroupStatus, OfOnePrintThereIsOneAnswer) {
       Stage stage{api, pods};
       std::optional<json::object> status = stage.run();
       Verdict verdict = verdicts_of(stage.snapshot, stage.decisions)[0];
-      std::optional<uint64_t> print = status_print(stage.snapshot, 0, verdict);
+      std::optional<uint64_t> print = status_print(
+          gang_print(stage.snapshot.cluster, stage.snapshot.gangs[0], stage.snapshot.tallies[0]), verdict);
       EXPECT_EQ(print.has_value(), verdict.waiting == nullptr) << pods;
       if (!print) continue;
       ++prints;

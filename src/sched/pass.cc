@@ -19,7 +19,10 @@ Pass::Pass(const Cluster& cluster_seen, std::span<const Gang> gangs_seen, const 
       book(tables) {
   by_id.resize(gangs.size());
   std::iota(by_id.begin(), by_id.end(), 0);
-  std::sort(by_id.begin(), by_id.end(), [&](int a, int b) { return gang(a).id < gang(b).id; });
+  auto id_before = [&](int a, int b) { return gang(a).id < gang(b).id; };
+  // They come in order from a snapshot that is kept.
+  if (!std::is_sorted(by_id.begin(), by_id.end(), id_before))
+    std::sort(by_id.begin(), by_id.end(), id_before);
   for (size_t i = 1; i < by_id.size(); ++i) CHECK(gang(by_id[i - 1]).id != gang(by_id[i]).id);
   held.resize(gangs.size());
   bound.resize(gangs.size());
@@ -44,9 +47,13 @@ void Pass::read_gang(int g) {
 }
 
 void Pass::place_what_is_there() {
+  std::vector<Amounts> of_queues(cluster.queues.size() + 1);  // last: of no queue
+  auto of_queue = [&](int q) -> Amounts& {
+    return q < 0 ? of_queues.back() : of_queues[static_cast<size_t>(q)];
+  };
   for (const OtherPod& pod : cluster.others) {
     state.take_in(kNow, tables.rank_of(pod.node), pod.pod_class);
-    book.hold(Moment::kNow, -1, tables.pod_class(pod.pod_class).requests);
+    add(of_queue(-1), tables.pod_class(pod.pod_class).requests);
   }
   for (size_t g = 0; g < gangs.size(); ++g) {
     for (const Member& member : gangs[g].members) {
@@ -54,10 +61,11 @@ void Pass::place_what_is_there() {
       state.take_in(kNow, tables.rank_of(member.node), member.pod_class);
       if (member.node < 0) continue;
       const Amounts& requests = tables.pod_class(member.pod_class).requests;
-      book.hold(Moment::kNow, queue[g], requests);
+      add(of_queue(queue[g]), requests);
       if (member.state == MemberState::kPlaced) add(held[g], requests);
     }
   }
+  for (int q = -1; q < static_cast<int>(cluster.queues.size()); ++q) book.hold(Moment::kNow, q, of_queue(q));
 }
 
 // What is being deleted is gone soon.

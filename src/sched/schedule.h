@@ -8,7 +8,6 @@
 //   - carried out again and again, with what was evicted waiting anew, it comes to rest.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "base/time.h"
@@ -18,10 +17,7 @@
 
 namespace trainyard::sched {
 
+// While the input is the same and Decisions::wake has not come, it would say the same again: do not ask.
 Decisions schedule(const Cluster& cluster, std::span<const Gang> gangs, const Policy& policy, Time now);
-
-// A fingerprint of everything that decides, time apart. While it stays the same and
-// Decisions::wake has not come, schedule would say the same again: do not ask.
-uint64_t fingerprint(const Cluster& cluster, std::span<const Gang> gangs, const Policy& policy);
 
 }  // namespace trainyard::sched

@@ -544,20 +544,5 @@ TEST(Schedule, WakesWhenTimeChangesTheAnswer) {
   EXPECT_EQ(World("node n1 cpu=1\ngang x w@n1:cpu=1").run().wake, std::nullopt);
 }
 
-TEST(Schedule, FingerprintChangesWithWhatDecides) {
-  World world("node n1 cpu=1\ngang a w*1:cpu=1");
-  uint64_t before = fingerprint(world.cluster, world.gangs, world.policy);
-  EXPECT_EQ(before, fingerprint(world.cluster, world.gangs, world.policy));
-  World other = world;
-  other.gangs[0].members[0].state = MemberState::kPlaced;
-  EXPECT_NE(before, fingerprint(other.cluster, other.gangs, other.policy));
-  other = world;
-  other.cluster.nodes[0].cordoned = true;
-  EXPECT_NE(before, fingerprint(other.cluster, other.gangs, other.policy));
-  other = world;
-  other.policy.preempt = false;
-  EXPECT_NE(before, fingerprint(other.cluster, other.gangs, other.policy));
-}
-
 }  // namespace
 }  // namespace trainyard::sched::testing

@@ -68,6 +68,7 @@ PodSeen see_pod(const json::object& pod, Shapes& shapes) {
   out.gated = gates != nullptr && !gates->empty();
   read_status(pod, out);
   read_group(pod, out);
+  out.family = family_of(out.ns, out.naming == GroupNaming::kNone ? out.name : out.group);
   out.priority = kube::int_at(pod, {"spec", "priority"}).value_or(0);
   out.priority_class = text_at(pod, {"spec", "priorityClassName"});
   out.never_preempts = text_at(pod, {"spec", "preemptionPolicy"}) == "Never";

@@ -33,7 +33,10 @@ void Tables::rank_nodes() {
   by_rank_.resize(cluster_.nodes.size());
   std::iota(by_rank_.begin(), by_rank_.end(), 0);
   auto name_of = [&](int i) -> const std::string& { return cluster_.nodes[static_cast<size_t>(i)].name; };
-  std::sort(by_rank_.begin(), by_rank_.end(), [&](int a, int b) { return name_of(a) < name_of(b); });
+  auto name_before = [&](int a, int b) { return name_of(a) < name_of(b); };
+  if (!std::is_sorted(by_rank_.begin(), by_rank_.end(), name_before)) {
+    std::sort(by_rank_.begin(), by_rank_.end(), name_before);
+  }
   rank_of_.resize(by_rank_.size());
   for (size_t rank = 0; rank < by_rank_.size(); ++rank) {
     rank_of_[static_cast<size_t>(by_rank_[rank])] = static_cast<int>(rank);

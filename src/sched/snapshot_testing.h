@@ -1,0 +1,110 @@
+// What a snapshot says, whatever its tables number: two of the same documents are compared by it.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sched/gangs_from.h"
+
+namespace trainyard::sched::testing {
+
+using Named = std::map<std::string, int64_t>;
+
+inline Named by_name(const Cluster& cluster, const Amounts& amounts) {
+  Named out;
+  for (size_t r = 0; r < amounts.size(); ++r) {
+    if (amounts[r] != 0) out[cluster.resources[r]] = amounts[r];
+  }
+  return out;
+}
+
+// A class with what it refers to in place of the numbers.
+struct ClassSaid {
+  Named requests;
+  NodeRule rule;
+  PodClass pod;
+  std::vector<PodTerm> terms;
+  std::vector<std::string> claims;
+  bool operator==(const ClassSaid&) const = default;
+};
+
+inline ClassSaid said(const Cluster& cluster, const PodClass& from) {
+  ClassSaid out{by_name(cluster, from.requests),
+                cluster.node_rules[static_cast<size_t>(from.node_rule)],
+                {{}, 0, from.ns, from.labels, from.ports},
+                {},
+                {}};
+  auto add = [&](int term) { out.terms.push_back(cluster.pod_terms[static_cast<size_t>(term)]); };
+  for (const std::vector<int>* terms : {&from.near, &from.apart}) {
+    std::for_each(terms->begin(), terms->end(), add);
+    out.terms.emplace_back();
+  }
+  for (const PreferredPods& wish : from.preferred) {
+    out.pod.preferred.push_back({wish.weight, 0});
+    add(wish.term);
+  }
+  for (int claim : from.claims) out.claims.push_back(cluster.claims[static_cast<size_t>(claim)].key);
+  return out;
+}
+
+inline std::string node_name(const Cluster& cluster, int node) {
+  return node < 0 ? "" : cluster.nodes[static_cast<size_t>(node)].name;
+}
+
+struct GangSaid {
+  Gang gang;  // without numbers
+  Named min_resources;
+  std::vector<std::pair<std::string, ClassSaid>> members;  // node and class
+  Tally tally;
+  std::string group;  // the id of the one it came from
+  bool operator==(const GangSaid&) const = default;
+};
+
+struct SnapshotSaid {
+  std::map<std::string, GangSaid> gangs;
+  std::map<std::string, std::pair<Node, Named>> nodes;
+  std::vector<std::tuple<Queue, Named, Named, Named>> queues;
+  std::vector<std::tuple<std::string, Named, bool>> others;  // node, requests, leaving
+  bool operator==(const SnapshotSaid&) const = default;
+};
+
+inline SnapshotSaid said(const Snapshot& snapshot, const Documents& documents) {
+  SnapshotSaid out;
+  const Cluster& cluster = snapshot.cluster;
+  auto class_at = [&](int c) { return said(cluster, cluster.classes[static_cast<size_t>(c)]); };
+  for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
+    GangSaid one{
+        snapshot.gangs[g], by_name(cluster, snapshot.gangs[g].min_resources), {}, snapshot.tallies[g], ""};
+    one.gang.min_resources.clear();
+    for (Member& member : one.gang.members) {
+      one.members.emplace_back(node_name(cluster, member.node), class_at(member.pod_class));
+      member.node = member.node < 0 ? -1 : 0;
+      member.pod_class = 0;
+    }
+    int group = snapshot.group_of[g];
+    if (group >= 0) one.group = documents.groups[static_cast<size_t>(group)]->id;
+    out.gangs.emplace(one.gang.id, one);
+  }
+  for (Node node : cluster.nodes) {
+    Named amounts = by_name(cluster, node.allocatable);
+    node.allocatable.clear();
+    out.nodes.emplace(node.name, std::pair(node, amounts));
+  }
+  for (Queue queue : cluster.queues) {
+    std::tuple amounts(by_name(cluster, queue.capacity), by_name(cluster, queue.guarantee),
+                       by_name(cluster, queue.deserved));
+    queue.capacity = queue.guarantee = queue.deserved = {};
+    out.queues.push_back(std::tuple_cat(std::tuple(queue), amounts));
+  }
+  for (const OtherPod& pod : cluster.others) {
+    out.others.emplace_back(node_name(cluster, pod.node), class_at(pod.pod_class).requests, pod.leaving);
+  }
+  std::sort(out.others.begin(), out.others.end());
+  return out;
+}
+
+}  // namespace trainyard::sched::testing
