@@ -97,10 +97,14 @@ void Users::clear_given() {
 }
 
 // Orphans stand where pods should be; nobody else may remove them.
+// A group that nobody owns is somebody's own, and used as it is: it may ask for more pods than a job makes that
+// came after the one that left it.
 void Users::clear_orphans() {
-  for (const store::Object& pod : named(kube::kPods, "")) {
-    if (!kube::controller_uid_of(*pod).empty()) continue;
-    cluster_.remove(kUserHand, kube::kPods, kube::name_of(*pod), {.grace_seconds = 0});
+  for (const kube::Resource* resource : {&kube::kPods, &kube::kVolcanoPodGroups, &kube::kT9kPodGroups}) {
+    for (const store::Object& left : named(*resource, "")) {
+      if (!kube::controller_uid_of(*left).empty()) continue;
+      cluster_.remove(kUserHand, *resource, kube::name_of(*left), {.grace_seconds = 0});
+    }
   }
 }
 
