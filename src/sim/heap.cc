@@ -16,10 +16,12 @@ void heap_release(void* at) noexcept { ::operator delete(at); }
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -31,7 +33,7 @@ namespace {
 constexpr size_t kGrain = 16;
 constexpr size_t kBlockMax = 4096;  // what is larger is rare
 constexpr size_t kClasses = kBlockMax / kGrain + 1;
-// Blocks of one class lie in chunks that begin, at a multiple of their size, with the class.
+// Blocks of one class lie in chunks that begin, at a multiple of their size, with what is known of them.
 constexpr size_t kChunk = size_t{1} << 16;
 constexpr size_t kChunkHead = 64;
 // Addresses set aside once, beginning at a multiple of their size: the upper bits of an address tell whether
@@ -43,15 +45,33 @@ struct Block {
   Block* next;
 };
 
+struct Lists;
+
+// A chunk belongs to the thread that began it: nobody else writes here.
+struct Chunk {
+  const Lists* owner;
+  Block* free;        // given back, the newest first
+  char* fresh;        // where the unused part begins
+  uint32_t unused;    // blocks in it
+  uint32_t taken;     // blocks
+  uint32_t which;     // its class
+  bool is_exhausted;  // neither the current one of its class nor among those with room
+  Chunk* with_room;   // the next of those
+  Chunk* older;       // of its thread
+};
+static_assert(sizeof(Chunk) <= kChunkHead);
+
 struct Lists {
   int scopes;
-  size_t served;  // sizes up to this one come from here: 0 outside of a scope
-  Block* free[kClasses];
-  char* fresh[kClasses];  // of the chunk last begun: where its unused part begins
-  char* end[kClasses];
+  size_t served;             // sizes up to this one come from here: 0 outside of a scope
+  Chunk* current[kClasses];  // from which blocks are taken
+  Chunk* room[kClasses];     // others that have some
+  Block* strays[kClasses];   // of other threads' chunks, given back here
+  Chunk* newest;             // of all
 };
 
 thread_local constinit Lists lists{};
+constinit Chunk no_chunk{};  // the current one where there is none; never written
 std::once_flag space_asked;
 constexpr uintptr_t kNoSpace = ~uintptr_t{0};
 constinit std::atomic<uintptr_t> space_number{kNoSpace};  // the upper bits of its addresses
@@ -72,19 +92,67 @@ bool is_in_space(const void* at) {
   return reinterpret_cast<uintptr_t>(at) >> kSpaceBits == space_number.load(std::memory_order_acquire);
 }
 
-// A block that was never used; null when there is no room for one.
-void* fresh_block(size_t which) {
-  const size_t size = which * kGrain;
-  if (static_cast<size_t>(lists.end[which] - lists.fresh[which]) < size) {
-    const uintptr_t number = space_number.load(std::memory_order_acquire);
-    const size_t at = space_used.fetch_add(kChunk, std::memory_order_relaxed);
-    if (number == kNoSpace || at + kChunk > kSpace) return nullptr;
-    char* chunk = reinterpret_cast<char*>(number << kSpaceBits) + at;
-    ::new (chunk) size_t{which};
-    lists.fresh[which] = chunk + kChunkHead;
-    lists.end[which] = chunk + kChunk;
+Chunk* chunk_around(const void* at) {
+  return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(at) / kChunk * kChunk);
+}
+
+void make_unused(Chunk* chunk) {
+  chunk->free = nullptr;
+  chunk->fresh = reinterpret_cast<char*>(chunk) + kChunkHead;
+  chunk->unused = static_cast<uint32_t>((kChunk - kChunkHead) / (chunk->which * kGrain));
+}
+
+void* take_from(Chunk* chunk) {
+  if (Block* block = chunk->free) {
+    __builtin_prefetch(block->next, 1);  // the next to be handed out
+    chunk->free = block->next;
+    ++chunk->taken;
+    return block;
   }
-  return std::exchange(lists.fresh[which], lists.fresh[which] + size);
+  if (chunk->unused == 0) return nullptr;
+  --chunk->unused;
+  ++chunk->taken;
+  return std::exchange(chunk->fresh, chunk->fresh + chunk->which * kGrain);
+}
+
+// Null when there is no room for one.
+Chunk* new_chunk(size_t which) {
+  const uintptr_t number = space_number.load(std::memory_order_acquire);
+  const size_t at = space_used.fetch_add(kChunk, std::memory_order_relaxed);
+  if (number == kNoSpace || at + kChunk > kSpace) return nullptr;
+  void* memory = reinterpret_cast<char*>(number << kSpaceBits) + at;
+  auto* chunk = ::new (memory) Chunk{.owner = &lists, .which = static_cast<uint32_t>(which)};
+  make_unused(chunk);
+  chunk->older = std::exchange(lists.newest, chunk);
+  return chunk;
+}
+
+// From another chunk than the current one, which has nothing left.
+void* take_elsewhere(size_t which) {
+  Chunk* chunk = lists.room[which];
+  if (chunk != nullptr) {
+    lists.room[which] = chunk->with_room;
+  } else if (Block* stray = lists.strays[which]) {
+    lists.strays[which] = stray->next;
+    return stray;
+  } else if (chunk = new_chunk(which); chunk == nullptr) {
+    return nullptr;
+  }
+  Chunk* before = std::exchange(lists.current[which], chunk);
+  if (before != &no_chunk) before->is_exhausted = true;
+  return take_from(chunk);
+}
+
+// What a world leaves behind is all over its chunks. Those of which nothing is taken any more are begun anew,
+// so the next world finds what it asks for in a row, the oldest chunk first.
+void put_in_order() {
+  std::fill(std::begin(lists.current), std::end(lists.current), &no_chunk);
+  std::fill(std::begin(lists.room), std::end(lists.room), nullptr);
+  for (Chunk* chunk = lists.newest; chunk != nullptr; chunk = chunk->older) {
+    if (chunk->taken == 0) make_unused(chunk);
+    chunk->is_exhausted = chunk->free == nullptr && chunk->unused == 0;
+    if (!chunk->is_exhausted) chunk->with_room = std::exchange(lists.room[chunk->which], chunk);
+  }
 }
 
 void* from_malloc(size_t size) {
@@ -100,7 +168,8 @@ void* from_malloc(size_t size) {
 
 HeapScope::HeapScope() {
   std::call_once(space_asked, ask_for_space);
-  ++lists.scopes;
+  if (lists.scopes++ > 0) return;
+  put_in_order();
   lists.served = kBlockMax;
 }
 
@@ -113,13 +182,9 @@ bool is_heap_block(const void* at) { return is_in_space(at); }
 void* heap_allocate(size_t size) {
   if (size - 1 >= lists.served) return from_malloc(size);  // of nothing too: it is rare
   const size_t which = (size + kGrain - 1) / kGrain;
-  if (Block* block = lists.free[which]) {
-    __builtin_prefetch(block->next, 1);  // the next to be handed out: most of them have left the cache
-    lists.free[which] = block->next;
-    return block;
-  }
-  void* fresh = fresh_block(which);
-  return fresh != nullptr ? fresh : from_malloc(size);
+  if (void* block = take_from(lists.current[which])) return block;
+  void* block = take_elsewhere(which);
+  return block != nullptr ? block : from_malloc(size);
 }
 
 void heap_release(void* at) noexcept {
@@ -127,9 +192,16 @@ void heap_release(void* at) noexcept {
     std::free(at);
     return;
   }
-  const char* chunk = static_cast<char*>(at) - reinterpret_cast<uintptr_t>(at) % kChunk;
-  const size_t which = *reinterpret_cast<const size_t*>(chunk);
-  lists.free[which] = ::new (at) Block{lists.free[which]};
+  Chunk* chunk = chunk_around(at);
+  if (chunk->owner != &lists) {
+    lists.strays[chunk->which] = ::new (at) Block{lists.strays[chunk->which]};
+    return;
+  }
+  chunk->free = ::new (at) Block{chunk->free};
+  --chunk->taken;
+  if (!chunk->is_exhausted) return;
+  chunk->is_exhausted = false;
+  chunk->with_room = std::exchange(lists.room[chunk->which], chunk);
 }
 
 }  // namespace trainyard::sim

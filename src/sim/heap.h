@@ -5,10 +5,11 @@
 // That is so in programs that take their operators from heap_operators.h; in all others, the
 // product among them, a scope does nothing.
 //
-// A block may be freed by any thread, inside a scope or after it: it goes to the lists of the thread
-// that frees it. Blocks stay with the process, for the next world, so whatever outlives a world
-// (a report, a table made on first use) is as good as from malloc. With sanitizers, which want to
-// see every allocation, a scope does nothing.
+// A block may be freed by any thread, inside a scope or after it: that of another thread's chunk stays with
+// the thread that frees it. Blocks stay with the process, for the next world, so whatever outlives a world
+// (a report, a table made on first use) is as good as from malloc. A scope that begins finds what nobody
+// holds any more in the order of addresses, as if it were new: what is made one after the other lies
+// together. With sanitizers, which want to see every allocation, a scope does nothing.
 #pragma once
 
 #include <cstddef>

@@ -74,6 +74,61 @@ TEST(Heap, OnlyAScopeTakesFromIt) {
   }
 }
 
+// Memory of one size, taken while a scope lives; empty where scopes do nothing.
+std::vector<std::string*> texts_of_a_scope(int count) {
+  std::vector<std::string*> texts;
+  texts.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) texts.push_back(new std::string("short"));
+  return is_heap_block(texts.front()) ? texts : std::vector<std::string*>{};
+}
+
+int steps_back(const std::vector<std::string*>& texts) {
+  int back = 0;
+  for (size_t i = 1; i < texts.size(); ++i) back += texts[i] < texts[i - 1];
+  return back;
+}
+
+// Seven apart: those that were freed last lie all over the memory.
+void free_in_disorder(const std::vector<std::string*>& texts) {
+  for (size_t i = 0; i < texts.size(); ++i) delete texts[i * 7 % texts.size()];
+}
+
+TEST(Heap, AScopeFindsMemoryInOrder) {
+  std::jthread([] {                 // of which nothing has been asked before
+    constexpr int kCount = 10'000;  // some chunks
+    {
+      HeapScope scope;
+      free_in_disorder(texts_of_a_scope(kCount));
+    }
+    HeapScope scope;
+    const std::vector<std::string*> texts = texts_of_a_scope(kCount);
+    EXPECT_EQ(steps_back(texts), 0);
+    free_in_disorder(texts);
+  })
+      .join();
+}
+
+TEST(Heap, WhatOutlivesAScopeIsNotHandedOutAgain) {
+  std::jthread([] {
+    std::vector<std::string*> kept;
+    for (int round = 0; round < 4; ++round) {
+      HeapScope scope;
+      const std::vector<std::string*> texts = texts_of_a_scope(5000);
+      for (size_t i = 0; i < texts.size(); ++i) {
+        if (i % 10 == 0) {
+          kept.push_back(texts[i]);
+          kept.back()->assign("kept ").append(std::to_string(kept.size()));
+        } else {
+          texts[i]->assign("dropped");
+          delete texts[i];
+        }
+      }
+    }
+    for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(*kept[i], "kept " + std::to_string(i + 1));
+    for (const std::string* text : kept) delete text;
+  }).join();
+}
+
 TEST(Heap, AnotherThreadMayFree) {
   std::vector<std::string> texts;
   std::jthread([&] {
