@@ -16,7 +16,7 @@ namespace {
 
 using sched::testing::said;
 
-constexpr Time kNow{1'700'000'000'000};
+constexpr Time kThisMoment{1'700'000'000'000};
 constexpr std::string_view kSchedulers[] = {"trainyard", "default-scheduler"};
 constexpr std::string_view kAmounts[] = {R"("cpu": "1")", R"("cpu": "2")",
                                          R"("cpu": "1", "example.com/gpu": 1)"};
@@ -58,8 +58,8 @@ class Town {
     const sched::Snapshot& kept = kept_.update(documents, view_.shapes(), view_.take_changes());
     const sched::Snapshot fresh = sched::assemble(documents, view_.shapes(), front_);
     ASSERT_TRUE(said(kept, documents) == said(fresh, documents));
-    sched::Decisions decisions = sched::schedule(fresh.cluster, fresh.gangs, {}, kNow);
-    ASSERT_TRUE(sched::schedule(kept.cluster, kept.gangs, {}, kNow) == decisions);
+    sched::Decisions decisions = sched::schedule(fresh.cluster, fresh.gangs, {}, kThisMoment);
+    ASSERT_TRUE(sched::schedule(kept.cluster, kept.gangs, {}, kThisMoment) == decisions);
     ASSERT_TRUE(kept_.revision() != before || decisions == decisions_) << "what stands is not asked again";
     stood_ += kept_.revision() == before;
     decisions_ = std::move(decisions);
