@@ -83,6 +83,7 @@ size_t put_object(std::string_view text, size_t at, std::span<const Wanted> want
     const std::string_view name = text.substr(name_begin + 1, name_end - name_begin - 2);
     auto found = std::ranges::find(wanted, name, &Wanted::name);
     if (found == wanted.end()) {
+      if (name.find('\\') != std::string_view::npos) return kNoEnd;  // it may be wanted, in other words
       at = end_of_any(text, name_end + 1);
     } else {
       if (out.size() > empty) out.push_back(',');

@@ -134,6 +134,7 @@ TEST(Skim, AnObjectThatIsWrittenOtherwiseStaysAsItIs) {
            R"({ "x":1})",
            R"({"x":1)",
            R"({"x":)",
+           R"({"\u006d":1})",
            R"({"x)",
            R"({"x")",
            "{",
