@@ -20,6 +20,7 @@ TAKEN = {
         "more requested than the limit",
         # Of volumes, mounts and probes only names and paths are described: in full a pod is 150 KB.
         "volumes with two sources, or a way out",
+        "files of volumes that lead out, and modes that are none",
         "mounts that lead out of their volume",
         "probes with no handler or two",
     },

@@ -479,6 +479,7 @@ def volume_values(s):
         body = pod("p")
         body["spec"]["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/v"}] if mount is None else mount
         body["spec"]["volumes"] = [{"name": "v", **source}]
+        body["spec"]["serviceAccountName"] = "default"  # which a cluster's admission fills in: tokens need one
         s.create(PODS + "?dryRun=All", body, note=note)
 
     def items(*paths, **more):
