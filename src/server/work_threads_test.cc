@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <future>
 
@@ -9,27 +10,27 @@ namespace trainyard::server {
 namespace {
 
 TEST(WorkThreadsTest, WhatHangsHoldsUpNothingWhileThereAreThreads) {
-  WorkThreads threads(3, 10);
   std::promise<void> release;
   std::shared_future<void> released = release.get_future().share();
+  std::array<std::promise<void>, 3> done;  // longer than the threads that tell of it
+  WorkThreads threads(3, 10);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(threads.submit([released] { released.wait(); }));
-  for (int i = 0; i < 3; ++i) {
-    std::promise<void> done;
-    ASSERT_TRUE(threads.submit([&] { done.set_value(); }));
-    done.get_future().wait();
+  for (std::promise<void>& one : done) {
+    ASSERT_TRUE(threads.submit([&] { one.set_value(); }));
+    one.get_future().wait();
   }
   release.set_value();
 }
 
 TEST(WorkThreadsTest, SoMuchWaitsAndIsDoneInTheEnd) {
   std::atomic<int> done = 0;
+  std::promise<void> begun;
+  std::promise<void> release;
   {
     WorkThreads threads(1, 2);
-    std::promise<void> begun;
-    std::promise<void> release;
-    ASSERT_TRUE(threads.submit([&] {
+    ASSERT_TRUE(threads.submit([&, released = release.get_future().share()] {
       begun.set_value();
-      release.get_future().wait();
+      released.wait();
     }));
     begun.get_future().wait();
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(threads.submit([&] { ++done; }));

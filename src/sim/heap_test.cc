@@ -79,7 +79,9 @@ std::vector<std::string*> texts_of_a_scope(int count) {
   std::vector<std::string*> texts;
   texts.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) texts.push_back(new std::string("short"));
-  return is_heap_block(texts.front()) ? texts : std::vector<std::string*>{};
+  if (is_heap_block(texts.front())) return texts;
+  for (const std::string* text : texts) delete text;
+  return {};
 }
 
 int steps_back(const std::vector<std::string*>& texts) {
