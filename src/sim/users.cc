@@ -97,8 +97,8 @@ void Users::clear_given() {
 }
 
 // Orphans stand where pods should be; nobody else may remove them.
-// A group that nobody owns is somebody's own, and used as it is: it may ask for more pods than a job makes that
-// came after the one that left it.
+// A group that nobody owns is somebody's own, and used as it is: it may ask for more pods than a job makes
+// that came after the one that left it.
 void Users::clear_orphans() {
   for (const kube::Resource* resource : {&kube::kPods, &kube::kVolcanoPodGroups, &kube::kT9kPodGroups}) {
     for (const store::Object& left : named(*resource, "")) {
