@@ -105,6 +105,7 @@ void GangChecks::note_whole(const std::string& gang) {
   const Tally tally = tally_of(gang);
   if (tally.placed >= group_of(gang).min_member) whole_once_.insert(gang);
   if (tally.staying == 0) whole_once_.erase(gang);
+  if (tally.staying == 0 && tally.leaving == 0) evicting_.erase(gang);
 }
 
 bool GangChecks::saw_everything(int scheduler) const {

@@ -39,6 +39,9 @@ class GangChecksTest : public ::testing::Test {
     if (!priority.empty()) spec["priorityClassName"] = kube::jview(priority);
     cluster_.create(kAdministration, kube::kVolcanoPodGroups,
                     {{"metadata", json::object{{"name", kube::jview(name)}}}, {"spec", std::move(spec)}});
+    make_members(name, members, host_port);
+  }
+  void make_members(std::string_view name, int members, int host_port = 0) {
     for (int i = 0; i < members; ++i) {
       json::object container{{"name", "c"},
                              {"resources", json::object{{"requests", json::object{{"cpu", "1"}}}}}};
@@ -67,6 +70,9 @@ class GangChecksTest : public ::testing::Test {
   void evict(std::string_view name) {
     checks_.evicts(0, std::string(kube::uid_of(*cluster_.find(kube::kPods, name))));
     cluster_.remove(kBinder, kube::kPods, name, {.grace_seconds = 30});
+  }
+  void collect(std::string_view name) {
+    cluster_.remove(kAdministration, kube::kPods, name, {.grace_seconds = 0});
   }
   void begin() { checks_.pass_begins(0, cluster_.store().revision()); }
   void wait_and_look() {
@@ -257,6 +263,34 @@ TEST_F(GangChecksTest, EvictedForOneThatComesBefore) {
   evict("a-0");
   evict("a-1");
   checks_.pass_ends(0, true, true);
+  EXPECT_EQ(broken_, "");
+}
+
+// Of one that left whole and came back, what has ended well may be cleared away.
+TEST_F(GangChecksTest, EvictedOnceAndBack) {
+  make_node("n", 2);
+  make_gang("a", 2);
+  begin();
+  bind("a-0", "n");
+  bind("a-1", "n");
+  make_gang("b", 1, "default", "high");
+  begin();
+  evict("a-0");
+  evict("a-1");
+  checks_.pass_ends(0, true, true);
+  collect("a-0");
+  collect("a-1");
+  collect("b-0");
+  make_members("a", 2);
+  begin();
+  bind("a-0", "n");
+  bind("a-1", "n");
+  checks_.pass_ends(0, true, true);
+  end("a-0", "Succeeded");
+  collect("a-0");
+  begin();
+  checks_.pass_ends(0, true, true);
+  wait_and_look();
   EXPECT_EQ(broken_, "");
 }
 

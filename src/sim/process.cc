@@ -197,6 +197,7 @@ void Process::begin_pass() {
 void Process::ask_streams() {
   for (control::StreamRequest& wanted : operator_->requests(own_now())) {
     const int i = wanted.stream;
+    note_taken(lines_[i], wanted.request);
     const Duration latency{strikes(Fault::kWatchDelay, network_rng_) ? network_rng_.between(10, 8'000) : 3};
     if (std::holds_alternative<kube::List>(wanted.request.verb)) {
       lines_[i].open = false;  // a list takes the place of the watch
@@ -207,6 +208,15 @@ void Process::ask_streams() {
   }
 }
 
+// Whether a list was taken shows in what is asked for next: a watch from where it ended, or, when a fresh
+// one was wanted meanwhile, another list.
+void Process::note_taken(Line& line, const kube::Request& next) {
+  const auto* watch = std::get_if<kube::Watch>(&next.verb);
+  const bool taken = watch != nullptr && line.answered != 0 && revision_in(watch->version) == line.answered;
+  if (taken) line.listed = line.version = line.answered;
+  line.answered = 0;
+}
+
 void Process::answer_list(int stream, const kube::Request& request) {
   Line& line = lines_[stream];
   if (strikes(Fault::kApiServerError, network_rng_)) {
@@ -214,7 +224,7 @@ void Process::answer_list(int stream, const kube::Request& request) {
   } else {
     Result<client::Reply> reply =
         client::carry_out(ports_.cluster.store(), kube::Request(request), ports_.cluster.now());
-    if (reply.ok()) line.listed = line.version = reply.value().revision;
+    if (reply.ok()) line.answered = reply.value().revision;
     operator_->on_list(stream, reply, own_now());
   }
   plan_pump(ports_.cluster.now());

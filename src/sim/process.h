@@ -59,8 +59,9 @@ class Process final : public client::Client {
   struct Line {
     bool open = false;
     bool poll_planned = false;
-    int64_t version = 0;  // delivered up to here
-    int64_t listed = 0;   // since this revision nothing was left out
+    int64_t version = 0;   // delivered up to here
+    int64_t answered = 0;  // a list of this revision was handed over, and may have been thrown away
+    int64_t listed = 0;    // since this revision nothing was left out
     kube::LabelSelector labels;
     std::string ns;
   };
@@ -73,6 +74,7 @@ class Process final : public client::Client {
   void plan_pump(Time at);
   void pump();
   void ask_streams();
+  static void note_taken(Line& line, const kube::Request& next);
   void answer_list(int stream, const kube::Request& request);
   void open_watch(int stream, const kube::Request& request);
   void plan_poll(int stream, Duration after);

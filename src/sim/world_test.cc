@@ -34,6 +34,15 @@ TEST(World, ManyRunTheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(one.revisions, two.revisions);
 }
 
+// Each of these once broke something: a queue that was closed to what it had begun, a list that was thrown
+// away and taken for seen, a gang that left whole and came back and was held to have left in part.
+TEST(World, SeedsThatOnceBrokeSomething) {
+  for (const uint64_t seed : {1795025210754, 1795054780984, 1795054780997}) {
+    const RunReport report = run_seed({.seed = seed, .trace = true});
+    EXPECT_TRUE(report.violations.empty()) << to_string(report);
+  }
+}
+
 TEST(World, AFailureIsToldWithSeedCheckerAndStory) {
   RunReport report = run_seed({.seed = 3, .trace = true});
   report.violations.push_back(
