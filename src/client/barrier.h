@@ -6,6 +6,7 @@
 // it shows the truth, whatever that is, and settles the matter.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -45,6 +46,9 @@ class Barrier {
   // Whether the key must wait; forgets what has been seen, and tells `shown` of each.
   bool blocks(const Key& key, const CacheOf& cache_of,
               const std::function<void(const Expected&)>& shown = nullptr);
+  // The keys that expect something of this stream. A fresh list settles it, and wakes nobody whose object it
+  // does not hold: one that was gone before it was seen.
+  std::vector<Key> expecting(int stream) const;
   // When patience ends for a key that waits.
   std::optional<Time> patience_ends(const Key& key) const;
   // The streams that hold the key up for too long. REQUIRES: the caller lists them afresh,
@@ -71,6 +75,16 @@ bool Barrier<Key>::blocks(const Key& key, const CacheOf& cache_of,
   if (!found->second.empty()) return true;
   expected_.erase(found);
   return false;
+}
+
+template <typename Key>
+std::vector<Key> Barrier<Key>::expecting(int stream) const {
+  std::vector<Key> keys;
+  for (const auto& [key, all] : expected_) {
+    const auto is_of = [stream](const Expected& e) { return e.stream == stream; };
+    if (std::any_of(all.begin(), all.end(), is_of)) keys.push_back(key);
+  }
+  return keys;
 }
 
 template <typename Key>

@@ -30,9 +30,14 @@ std::optional<Time> Watcher::next_ask() const {
   return not_before_;
 }
 
+void Watcher::ask_again_after(Duration pause, Time now) {
+  rest_ = pause;
+  not_before_ = now + pause;
+}
+
 void Watcher::retry_later(Time now) {
   pause_ = std::clamp(pause_ * 2, kRetryFirst, kRetryMax);
-  not_before_ = now + pause_;
+  ask_again_after(pause_, now);
 }
 
 void Watcher::start_over() {
@@ -58,7 +63,7 @@ std::vector<Output> Watcher::on_list(const Result<Reply>& reply, Time now) {
     }
     // The server has no such resource (yet): there are no objects of it.
     absent_pause_ = std::clamp(absent_pause_ * 2, kAbsentRetry, kAbsentRetryMax);
-    not_before_ = now + absent_pause_;
+    ask_again_after(absent_pause_, now);
     return {Init{}, InitDone{0}};
   }
   absent_pause_ = Duration{0};

@@ -84,8 +84,8 @@ class Watcher {
   std::optional<kube::Request> ask(Time now);
   // Whether ask() has something now: it is asked of many at every step.
   bool wants(Time now) {
-    // No pause is that long: the clock went back.
-    if (not_before_ > now + kAbsentRetryMax) not_before_ = now;
+    // The pause is not that long: the clock went back.
+    if (not_before_ > now + rest_) not_before_ = now;
     return !asked_ && now >= not_before_;
   }
   // When ask() will have something, as far as time alone decides.
@@ -112,6 +112,7 @@ class Watcher {
  private:
   enum class State { kEmpty, kListing, kWatching };
   void retry_later(Time now);
+  void ask_again_after(Duration pause, Time now);
   void start_over();
   Object kept(const Object& object) const { return stream_.keep == nullptr ? object : stream_.keep(object); }
 
@@ -122,6 +123,7 @@ class Watcher {
   bool asked_ = false;  // an answer is due
   bool stale_ = false;  // ... to a list, and it will be thrown away
   Time not_before_;
+  Duration rest_{0};  // until then, from when that was said
   Duration pause_{0};
   Duration absent_pause_{0};
   std::string continue_token_;

@@ -136,6 +136,13 @@ TEST(WatcherTest, AClockThatWentBackDoesNotMakeAPauseLonger) {
   EXPECT_EQ(asked(watcher.ask(kStart - seconds(3600))), "watch 7");
 }
 
+TEST(WatcherTest, ALittleBackIsBackToo) {
+  Watcher watcher = watching();
+  watcher.on_closed(Error{ErrorKind::kUnavailable, ""}, kStart);
+  EXPECT_EQ(asked(watcher.ask(kStart)), "nothing");
+  EXPECT_EQ(asked(watcher.ask(kStart - seconds(100))), "watch 7");
+}
+
 TEST(WatcherTest, AWatchThatEndsAtOnceIsNotOpenedWithoutAPause) {
   Watcher watcher = watching();
   watcher.on_closed(std::nullopt, kStart);

@@ -166,7 +166,11 @@ void Operator::take_in(int stream, const std::vector<client::Output>& outputs, T
     }
     if (changed.after != nullptr) wake_jobs_of(stream, *changed.after, due);
   };
-  for (const client::Output& output : outputs) view_.caches[stream].apply(output, now, look);
+  for (const client::Output& output : outputs) {
+    view_.caches[stream].apply(output, now, look);
+    if (!std::holds_alternative<client::InitDone>(output)) continue;
+    for (const JobKey& key : barrier_.expecting(stream)) queue_.add(key, now);
+  }
 }
 
 void Operator::wake(int dialect, std::string_view ns, std::string_view name, Time now) {

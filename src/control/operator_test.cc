@@ -203,6 +203,28 @@ TEST(OperatorTest, IsNotPlannedAgainBeforeItsWritesAreSeen) {
   EXPECT_EQ(yard.tap.writes, writes);
 }
 
+// Nothing ever shows such a pod: not the watch, which was lost, and not the list in its place.
+TEST(OperatorTest, APodThatWasGoneBeforeItWasSeenIsMadeAgain) {
+  Yard yard;
+  json::object stranger{{"metadata", json::object{{"name", "j-worker-0"}}}, {"spec", json::object{}}};
+  ASSERT_TRUE(yard.store.create(kube::kPods, "ns", std::move(stranger), yard.now).ok());
+  yard.submit("j", {{"workers", 1}});
+  yard.pass(seconds(60));
+  ASSERT_TRUE(kube::controller_uid_of(*yard.find(kube::kPods, "j-worker-0")).empty());
+  yard.frozen = "pods";
+  yard.remove(kube::kPods, "j-worker-0");
+  yard.pass(seconds(200));
+  ASSERT_FALSE(kube::controller_uid_of(*yard.find(kube::kPods, "j-worker-0")).empty());
+  yard.remove(kube::kPods, "j-worker-0");
+  for (size_t i = 0; i < yard.op().streams().size(); ++i) {
+    if (yard.op().streams()[i].resource != kube::kPods) continue;
+    yard.op().on_closed(static_cast<int>(i), Error{ErrorKind::kGone, "too old"}, yard.now);
+  }
+  yard.frozen = "";
+  yard.pass(seconds(3600));
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
+}
+
 // ---- failing writes --------------------------------------------------------------
 
 std::string outcome(Yard& yard) {

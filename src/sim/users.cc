@@ -52,12 +52,9 @@ void Users::settle() {
     cluster_.remove(kUserHand, kube::kPods, name, {.grace_seconds = 0});
   }
   clear_orphans();
-  clear_given();
   // Those of a deletion that is still under way come a moment later.
-  cluster_.agenda().in(seconds(10), [this] {
-    clear_orphans();
-    clear_given();
-  });
+  cluster_.agenda().in(seconds(10), [this] { clear_orphans(); });
+  clear_given();
 }
 
 void Users::take_back() {
@@ -78,8 +75,10 @@ void Users::err_in_peace() {
 
 // A job that has ended, or is stopped, keeps what it was given, and with it a name that another wants. Whose
 // owner has left it behind meanwhile bears the labels of one job and the name of another's: nobody takes it
-// in.
+// in. A job may end, and so keep it, at any time: it is looked after again and again.
 void Users::clear_given() {
+  if (given_.empty()) return;
+  cluster_.agenda().in(seconds(10), [this] { clear_given(); });
   for (const Given& given : given_) {
     const store::Object there = cluster_.find(*given.resource, given.name);
     if (there == nullptr || kube::uid_of(*there) != given.uid) continue;

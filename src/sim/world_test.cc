@@ -34,10 +34,13 @@ TEST(World, ManyRunTheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(one.revisions, two.revisions);
 }
 
-// Each of these once broke something: a queue that was closed to what it had begun, a list that was thrown
-// away and taken for seen, a gang that left whole and came back and was held to have left in part.
+// Each of these once broke something: a queue that was closed to what it had begun; a list that was thrown
+// away and taken for seen; a gang that left whole and came back and was held to have left in part; a pod that
+// was gone before it was seen and not made again; a watch that waited for a clock which had been set back;
+// and twice what was given to a job that ended later, and kept it.
 TEST(World, SeedsThatOnceBrokeSomething) {
-  for (const uint64_t seed : {1795025210754, 1795054780984, 1795054780997}) {
+  for (const uint64_t seed : {1795025210754, 1795054780984, 1795054780997, 1795054972059, 1795054905358,
+                              1795054942504, 1795054856616}) {
     const RunReport report = run_seed({.seed = seed, .trace = true});
     EXPECT_TRUE(report.violations.empty()) << to_string(report);
   }
