@@ -225,6 +225,24 @@ TEST(OperatorTest, APodThatWasGoneBeforeItWasSeenIsMadeAgain) {
   EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
 }
 
+// The write was done and its answer lost; by the time it is looked for, less is asked for.
+TEST(OperatorTest, AStatusThatWasWrittenBeforeAnEditProvesNothing) {
+  Yard yard;
+  bool first = true;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    const auto* write = std::get_if<kube::UpdateStatus>(&request.verb);
+    if (write == nullptr || !std::exchange(first, false)) return std::nullopt;
+    json::object job = *yard.store.update_status(kToys, "ns", write->body, yard.now).value();
+    job["spec"].get_object()["workers"] = 1;
+    EXPECT_TRUE(yard.store.update(kToys, "ns", std::move(job), yard.now).ok());
+    return Error{ErrorKind::kUnknown, "no answer came"};
+  };
+  yard.submit("j", {{"workers", 2}});
+  yard.pass(seconds(60));
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
+  for (const std::string& request : yard.tap.log) EXPECT_EQ(request.find("j-worker-1"), std::string::npos);
+}
+
 // ---- failing writes --------------------------------------------------------------
 
 std::string outcome(Yard& yard) {

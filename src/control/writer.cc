@@ -64,6 +64,22 @@ bool has_labels_of(const json::object& wanted, const json::object& found) {
   });
 }
 
+// Whether the two are one job of which nothing but the status has changed: who has written it also sees what
+// is asked of it by now.
+bool is_asked_alike(const json::object& now, const json::object& then) {
+  auto asked = [](const json::object& job) {
+    const json::object* metadata = kube::object_at(job, {"metadata"});
+    json::object named = metadata == nullptr ? json::object{} : *metadata;
+    for (std::string_view written : {"resourceVersion", "managedFields"}) named.erase(kube::jview(written));
+    return named;
+  };
+  const json::object* spec_now = kube::object_at(now, {"spec"});
+  const json::object* spec_then = kube::object_at(then, {"spec"});
+  bool same_spec =
+      spec_now == nullptr || spec_then == nullptr ? spec_now == spec_then : kube::same(*spec_now, *spec_then);
+  return same_spec && kube::same(asked(now), asked(then));
+}
+
 }  // namespace
 
 void Writer::expect_version(int stream, const json::object& object) {
@@ -134,10 +150,12 @@ std::optional<Error> Writer::write_status(json::object status,
   if (written.error().kind != ErrorKind::kUnknown) return job_lost(written.error());
   Result<Object> live = client::get(c_.client, c_.dialect.resource, c_.key.ns, c_.key.name);
   if (!live.ok()) return written.error();
+  if (kube::version_of(**live) == kube::version_of(*job_)) return written.error();
   const json::object* stored = kube::object_at(**live, {"status"});
-  bool is_written =
-      kube::uid_of(**live) == kube::uid_of(*job_) && stored != nullptr && kube::same(*stored, once_more());
-  if (!is_written) return written.error();
+  if (stored == nullptr || !is_asked_alike(**live, *job_) || !kube::same(*stored, once_more())) {
+    expect_version(jobs_stream(), **live);
+    return Error{ErrorKind::kConflict, "the job has changed since it was observed"};
+  }
   job_became(*live);
   return std::nullopt;
 }

@@ -71,15 +71,17 @@ void Checkers::note_pod_end(JobHistory& job, PodHistory& pod, const PodFacts& be
       success = {facts.attempt, revision, 0, pod.stripped};
     }
   }
-  // Policy Always starts again what ended well, and charges it.
-  if (facts.phase == PodPhase::kSucceeded && before.phase != PodPhase::kSucceeded &&
-      job.wish.restart == "Always") {
-    ++job.failures;
-  }
+  note_always(job, pod);
   if (facts.phase == PodPhase::kFailed && before.phase != PodPhase::kFailed) {
     pod.failed_itself = !facts.disrupted && !facts.deleting;
     if (!facts.disrupted) ++job.failures;
   }
+}
+
+// Policy Always starts again what ended well, and charges it; also what had ended before it was the policy.
+void Checkers::note_always(JobHistory& job, PodHistory& pod) {
+  if (job.wish.restart != "Always" || pod.facts.phase != PodPhase::kSucceeded) return;
+  job.failures += !std::exchange(pod.always_again, true);
 }
 
 void Checkers::pod_created(const Change& change, const PodHistory& pod) {

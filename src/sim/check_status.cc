@@ -53,6 +53,9 @@ void Checkers::job_changed(const Change& change, Kind kind) {
     job.wish = std::move(wish);
     job.generation = generation;
     job.spec_changed = change.revision;
+    for (auto& [pod_uid, pod] : pods_) {
+      if (pod.facts.job_uid == uid) note_always(job, pod);
+    }
   }
   if (change.before) finalizers_changed(change, job);
   const StatusFacts before = std::exchange(job.status, read_status(kind, object));

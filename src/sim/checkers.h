@@ -96,6 +96,7 @@ class Checkers {
     int64_t created = 0;
     bool stripped = false;       // somebody took its labels or owner away
     bool failed_itself = false;  // counted in JobHistory::failures
+    bool always_again = false;   // ended well under the policy Always, and is counted there too
     bool ended_freely = false;   // nobody had asked it to stop
     std::string cluster;         // of TF_CONFIG
     int64_t job_generation = 0;
@@ -138,6 +139,7 @@ class Checkers {
   void check_gang_gate(const PodHistory& pod);
   void check_old_pods(const JobHistory& job, const PodHistory& pod);
   void note_pod_end(JobHistory& job, PodHistory& pod, const PodFacts& before, int64_t revision);
+  static void note_always(JobHistory& job, PodHistory& pod);
   void service_created(const Change& change);
   void event_written(const json::object& event);
   bool is_told_invalid(const JobHistory& job) const;

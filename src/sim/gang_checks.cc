@@ -108,6 +108,13 @@ void GangChecks::note_whole(const std::string& gang) {
   if (tally.staying == 0 && tally.leaving == 0) evicting_.erase(gang);
 }
 
+// How many the gang was to have, as it was known at that revision.
+int64_t GangChecks::wanted_at(const std::string& gang, int64_t revision) const {
+  const Group group = group_of(gang);
+  auto later = group.min_since.upper_bound(revision);
+  return later == group.min_since.begin() ? group.min_member : std::prev(later)->second;
+}
+
 bool GangChecks::saw_everything(int scheduler) const {
   auto turn = turns_.find(scheduler);
   return std::all_of(changed_by_.begin(), changed_by_.end(), [&](const auto& changed) {
@@ -136,6 +143,8 @@ void GangChecks::bound(Pod& pod, int scheduler) {
     report_(7, "closed-queue", fmt::format("{} starts though {} is closed", pod.gang, queue));
   }
   if (saw_all) check_queue_holds(queue);
+  // One that is asked for more pods while its scheduler lets it start was whole when it began.
+  if (tally_of(pod.gang).placed >= wanted_at(pod.gang, turn.seen)) whole_once_.insert(pod.gang);
 }
 
 void GangChecks::check_room(const Pod& pod, const Node& node, int scheduler) const {
@@ -185,6 +194,7 @@ void GangChecks::group_changed(const Change& change) {
   const std::string before = group.phase;
   group.there = true;
   group.min_member = kube::int_at(object, {"spec", "minMember"}).value_or(1);
+  group.min_since[change.revision] = group.min_member;
   group.queue = kube::text_at(object, {"spec", "queue"});
   group.priority_class = kube::text_at(object, {"spec", "priorityClassName"});
   group.phase = kube::text_at(object, {"status", "phase"});

@@ -82,6 +82,7 @@ class GangChecks {
   };
   struct Group {
     int64_t min_member = 1;
+    std::map<int64_t, int64_t> min_since;  // by revision
     std::string queue;
     std::string priority_class;
     std::string phase;
@@ -127,6 +128,7 @@ class GangChecks {
   Tally tally_of(const std::string& gang) const;
   Tallies tallies() const;
   void note_whole(const std::string& gang);
+  int64_t wanted_at(const std::string& gang, int64_t revision) const;
   Group group_of(const std::string& gang) const;
   bool comes_before(const Group& one, const Group& other) const;
   // How many pods of that size there is room for, when what `gone` says no longer counts.

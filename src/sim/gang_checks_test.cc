@@ -232,6 +232,19 @@ TEST_F(GangChecksTest, PartOfAGang) {
   EXPECT_EQ(broken_, "whole-or-none");
 }
 
+// Who let it start knew of one pod.
+TEST_F(GangChecksTest, AGangThatGrewWhileItWasBound) {
+  make_node("n", 1);
+  make_gang("a", 1);
+  begin();
+  json::object group = *cluster_.find(kube::kVolcanoPodGroups, "a");
+  kube::ensure_object(group, {"spec"})["minMember"] = 2;
+  cluster_.update(kAdministration, kube::kVolcanoPodGroups, std::move(group));
+  bind("a-0", "n");
+  wait_and_look();
+  EXPECT_EQ(broken_, "");
+}
+
 TEST_F(GangChecksTest, PartOfAGangForLong) {
   make_node("n", 2);
   make_gang("a", 3);
