@@ -161,7 +161,8 @@ void SchedulerProcess::work() {
   ports_.checks.pass_begins(id_, seen);
   for (int turn = 0; turn < kStepsPerPump && scheduler_->step(own_now()); ++turn) {
   }
-  ports_.checks.pass_ends(id_, clean_, scheduler_->counts().passes > passes);
+  // Who lost the lead on the way stops where it is.
+  ports_.checks.pass_ends(id_, clean_ && scheduler_->leads(), scheduler_->counts().passes > passes);
 }
 
 void SchedulerProcess::pump() {

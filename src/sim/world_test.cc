@@ -38,10 +38,12 @@ TEST(World, ManyRunTheSameOnAnyNumberOfThreads) {
 // away and taken for seen; a gang that left whole and came back and was held to have left in part; a pod that
 // was gone before it was seen and not made again; a watch that waited for a clock which had been set back;
 // twice what was given to a job that ended later, and kept it; a status that was written before an edit and
-// found after it; what had ended well before the policy was Always; a gang that grew while it was bound.
+// found after it; what had ended well before the policy was Always; a gang that grew while it was bound;
+// a lead that was lost in the middle of a gang.
 TEST(World, SeedsThatOnceBrokeSomething) {
-  for (const uint64_t seed : {1795025210754, 1795054780984, 1795054780997, 1795054972059, 1795054905358,
-                              1795054942504, 1795054856616, 2795054947280, 2795054955056, 2795054971700}) {
+  for (const uint64_t seed :
+       {1795025210754, 1795054780984, 1795054780997, 1795054972059, 1795054905358, 1795054942504,
+        1795054856616, 2795054947280, 2795054955056, 2795054971700, 3795054824136}) {
     const RunReport report = run_seed({.seed = seed, .trace = true});
     EXPECT_TRUE(report.violations.empty()) << to_string(report);
   }
