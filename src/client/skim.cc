@@ -3,8 +3,12 @@
 #include <cstring>
 #include <string>
 
+#include "kube/json_text.h"
+
 namespace trainyard::client {
 namespace {
+
+using kube::end_of_string;
 
 constexpr size_t kNoEnd = std::string_view::npos;
 constexpr std::string_view kManagers = R"("managedFields":[)";
@@ -122,19 +126,6 @@ size_t put_value(std::string_view text, size_t at, std::span<const Wanted> parts
 }
 
 }  // namespace
-
-size_t end_of_string(std::string_view text, size_t at) {
-  const size_t begin = at + 1;
-  for (at = begin; at < text.size(); ++at) {
-    const void* mark = std::memchr(text.data() + at, '"', text.size() - at);
-    if (mark == nullptr) break;
-    at = static_cast<size_t>(static_cast<const char*>(mark) - text.data());
-    size_t escapes = at;
-    while (escapes > begin && text[escapes - 1] == '\\') --escapes;
-    if ((at - escapes) % 2 == 0) return at + 1;
-  }
-  return kNoEnd;
-}
 
 std::optional<std::string> skim_list(std::string_view text,
                                      const std::function<void(std::string_view item)>& item) {

@@ -12,10 +12,9 @@
 #include <string_view>
 #include <utility>
 
-namespace trainyard::client {
+#include "kube/json_text.h"
 
-// Behind the string that begins at `at`; npos when it does not end. REQUIRES: there is a quotation mark.
-size_t end_of_string(std::string_view text, size_t at);
+namespace trainyard::client {
 
 // Whether a text may turn out not to be an object after the last thing that is wanted of it.
 enum class Rest { kMatters, kIsFine };
@@ -35,7 +34,7 @@ std::optional<std::array<std::string_view, kCount>> skim(std::string_view text,
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '"') {
-      size_t end = end_of_string(text, at);
+      size_t end = kube::end_of_string(text, at);
       if (end == std::string_view::npos) return std::nullopt;
       if (depth == 1 && text.substr(end).starts_with(':')) {
         auto name = std::find(names.begin(), names.end(), text.substr(at + 1, end - at - 2));

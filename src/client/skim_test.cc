@@ -7,18 +7,6 @@
 namespace trainyard::client {
 namespace {
 
-TEST(Skim, AStringEndsWhereItsMarkIsNotEscaped) {
-  struct Row {
-    std::string_view text;
-    size_t end;
-  };
-  for (const Row& row : {Row{R"("")", 2}, Row{R"("a"b")", 3}, Row{R"("\"")", 4}, Row{R"("\\"x")", 4},
-                         Row{R"("a\\\"b"c)", 8}, Row{R"(")", std::string_view::npos},
-                         Row{R"("a\")", std::string_view::npos}, Row{R"("\\\")", std::string_view::npos}}) {
-    EXPECT_EQ(end_of_string(row.text, 0), row.end) << row.text;
-  }
-}
-
 TEST(Skim, ManagersAreTakenOutOfAnObjectsMetadata) {
   struct Row {
     std::string_view text;

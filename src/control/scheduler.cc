@@ -201,35 +201,31 @@ bool Scheduler::run_evictions(Time now) {
   std::vector<Evict> batch = take_first(evictions_, kEvictionsAtOnceMax);
   std::vector<kube::Request> marks;
   for (const Evict& one : batch) marks.push_back(mark_evicted_request(one.pod, one.eviction, now));
-  counts_.writes += static_cast<int64_t>(marks.size());
-  std::vector<Result<client::Reply>> marked = fence_->send_all(std::move(marks));
-  std::vector<const Evict*> gone;
+  std::vector<Result<client::Reply>> marked = send_writes(std::move(marks));
+  std::vector<Evict> leaving;
   std::vector<kube::Request> deletions;
-  std::vector<const Evict*> leaving;
   for (size_t i = 0; i < batch.size(); ++i) {
-    if (marked[i].ok()) {
-      leaving.push_back(&batch[i]);
-      deletions.push_back(evict_request(batch[i].pod));
-    } else if (is_settled(marked[i])) {
-      gone.push_back(&batch[i]);
-    } else {
-      failed(marked[i].error(), now);
+    if (!marked[i].ok()) {
+      settle_eviction(batch[i], marked[i], now);
+      continue;
     }
+    deletions.push_back(evict_request(batch[i].pod));
+    leaving.push_back(std::move(batch[i]));
   }
-  counts_.writes += static_cast<int64_t>(deletions.size());
-  std::vector<Result<client::Reply>> deleted = fence_->send_all(std::move(deletions));
-  for (size_t i = 0; i < leaving.size(); ++i) {
-    if (is_settled(deleted[i])) {
-      gone.push_back(leaving[i]);
-    } else {
-      failed(deleted[i].error(), now);
-    }
-  }
-  for (const Evict* one : gone) {
-    ++counts_.evicted;
-    note(reference_to(one->pod), true, "Preempted", eviction_text(one->eviction));
-  }
+  std::vector<Result<client::Reply>> deleted = send_writes(std::move(deletions));
+  for (size_t i = 0; i < leaving.size(); ++i) settle_eviction(leaving[i], deleted[i], now);
   return true;
+}
+
+void Scheduler::settle_eviction(const Evict& one, const Result<client::Reply>& answer, Time now) {
+  if (!is_settled(answer)) return failed(answer.error(), now);
+  ++counts_.evicted;
+  note(reference_to(one.pod), true, "Preempted", eviction_text(one.eviction));
+}
+
+std::vector<Result<client::Reply>> Scheduler::send_writes(std::vector<kube::Request> requests) {
+  counts_.writes += static_cast<int64_t>(requests.size());
+  return fence_->send_all(std::move(requests));
 }
 
 bool Scheduler::run_bindings(Time now) {

@@ -160,6 +160,8 @@ class Scheduler final : public Steps {
   bool run_lease(Time now);
   bool resolve_doubts(Time now);
   bool run_evictions(Time now);
+  void settle_eviction(const Evict& one, const Result<client::Reply>& answer, Time now);
+  std::vector<Result<client::Reply>> send_writes(std::vector<kube::Request> requests);
   bool run_bindings(Time now);
   void settle_bindings(const Binder::Landed& landed, Time now);
   void put_off(const Bind& bind, const Error& error, Time now);

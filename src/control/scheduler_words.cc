@@ -68,8 +68,7 @@ bool Scheduler::run_statuses(Time now) {
   for (Status& one : batch) {
     requests.push_back(status_request(one.resource, *one.seen, std::move(one.status)));
   }
-  counts_.writes += static_cast<int64_t>(batch.size());
-  std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
+  std::vector<Result<client::Reply>> replies = send_writes(std::move(requests));
   for (size_t i = 0; i < batch.size(); ++i) {
     std::string uid(kube::uid_of(*batch[i].seen));
     if (is_settled(replies[i])) owed_.erase(uid);
@@ -165,8 +164,7 @@ bool Scheduler::run_tells(Time now) {
     requests.push_back(tell.stays ? unmark_request(tell.pod, now)
                                   : tell_pod_request(tell.pod, tell.message, now));
   }
-  counts_.writes += static_cast<int64_t>(batch.size());
-  std::vector<Result<client::Reply>> replies = fence_->send_all(std::move(requests));
+  std::vector<Result<client::Reply>> replies = send_writes(std::move(requests));
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!is_settled(replies[i])) {
       failed(replies[i].error(), now);

@@ -1,6 +1,7 @@
 #include "hub/hub_client.h"
 
 #include "client/in_process.h"
+#include "kube/utf8.h"
 
 namespace trainyard::hub {
 
@@ -20,6 +21,10 @@ Result<client::Reply> HubClient::send(kube::Request request) {
   if (std::holds_alternative<kube::Watch>(request.verb)) {
     return Error{ErrorKind::kInvalid, "a watch is opened, not sent"};
   }
+  auto make_readable = [](auto& verb) {
+    if constexpr (requires { verb.body; }) kube::make_utf8(verb.body);
+  };
+  std::visit(make_readable, request.verb);
   Result<Answer> answer = hub_.call(std::move(request));
   if (!answer.ok()) return answer.error();
   client::Reply reply;

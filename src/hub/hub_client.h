@@ -10,7 +10,8 @@
 
 namespace trainyard::hub {
 
-// A watch is opened with HubWatches; sent, it is refused. Not on the hub's own thread.
+// A watch is opened with HubWatches; sent, it is refused. Not on the hub's own thread. What programs said
+// may be any bytes: of what is written, those that are no UTF-8 are replaced, as nobody could read it again.
 class HubClient final : public client::Client {
  public:
   explicit HubClient(Hub& hub) : hub_(hub) {}

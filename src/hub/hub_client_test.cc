@@ -1,6 +1,7 @@
 #include "hub/hub_client.h"
 
 #include "hub/testing.h"
+#include "kube/yaml.h"
 
 namespace trainyard::hub {
 namespace {
@@ -43,6 +44,22 @@ TEST_F(HubClientTest, Calls) {
   EXPECT_TRUE(client::remove(client_, kube::kConfigMaps, "default", "a", {}).ok());
   EXPECT_EQ(client::get(client_, kube::kConfigMaps, "default", "a").error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(client_.send({kube::kConfigMaps, "", kube::Watch{}}).error().kind, ErrorKind::kInvalid);
+}
+
+// A program may have said it, or a message may have been cut in the middle of a character.
+TEST_F(HubClientTest, WhatIsWrittenCanBeReadAgain) {
+  json::object made = config("a");
+  made["data"] = json::object{{"key", "\xFF"}};
+  ASSERT_TRUE(client::create(client_, kube::kConfigMaps, "default", made).ok());
+  auto patched = [&](std::string_view text) {
+    kube::Patch patch{"a", kube::PatchKind::kMerge, {{"data", json::object{{"more", text}}}}};
+    return client::patch(client_, kube::kConfigMaps, "default", std::move(patch));
+  };
+  Result<client::Object> object = patched("cut \xC3");
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  Result<json::value> read = kube::parse_json(json::serialize(**object));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->at("data"), (json::value{{"key", "\uFFFD"}, {"more", "cut \uFFFD"}}));
 }
 
 TEST_F(HubClientTest, Watches) {

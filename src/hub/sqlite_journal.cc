@@ -12,6 +12,7 @@
 #include "hub/journal.h"
 #include "hub/sqlite.h"
 #include "kube/access.h"
+#include "kube/utf8.h"
 
 namespace trainyard::hub {
 
@@ -65,6 +66,11 @@ Chunk parse(Chunk chunk) {
     boost::system::error_code error;
     parser.reset(storage);
     parser.write(row.text, error);
+    if (error && !kube::is_utf8(row.text)) {
+      error.clear();
+      parser.reset(storage);
+      parser.write(kube::as_utf8(std::move(row.text)), error);
+    }
     row.text = {};
     if (error) continue;
     json::value value = parser.release();

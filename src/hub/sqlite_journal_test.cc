@@ -99,6 +99,19 @@ TEST(SqliteJournalTest, DeepAndManyDocumentsAreThereAgain) {
   EXPECT_EQ(contents(*hub), before);
 }
 
+TEST(SqliteJournalTest, ADocumentWithBytesThatAreNoTextDoesNotMakeTheStoreUnreadable) {
+  TempDir folder;
+  const fs::path file = folder / "store.db";
+  json::object odd = config("odd");
+  odd["data"] = json::object{{"key", "\xFF said"}};
+  ASSERT_TRUE(open_hub(file)->call(create(std::move(odd))).ok());
+  std::unique_ptr<Hub> hub = open_hub(file);
+  ASSERT_NE(hub, nullptr);
+  Result<Answer> there = hub->call({kube::kConfigMaps, "default", kube::Get{"odd"}});
+  ASSERT_TRUE(there.ok());
+  EXPECT_EQ(kube::text_at(*there->object, {"data", "key"}), "\uFFFD said");
+}
+
 TEST(SqliteJournalTest, NobodyElseMayReadIt) {
   TempDir folder;
   std::unique_ptr<Hub> hub = open_hub(folder / "store.db");

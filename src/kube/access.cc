@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kube/member.h"
+#include "kube/utf8.h"
 
 namespace trainyard::kube {
 
@@ -117,7 +118,7 @@ json::array& ensure_array(json::object& in, std::initializer_list<std::string_vi
 
 std::string shown(std::string_view text) {
   constexpr size_t kShownMax = 100;
-  return text.size() <= kShownMax ? std::string(text) : std::string(text.substr(0, kShownMax)) + "...";
+  return beginning_of(text, kShownMax);
 }
 
 }  // namespace trainyard::kube

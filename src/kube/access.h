@@ -33,7 +33,7 @@ json::object& ensure_object(json::object& in, std::initializer_list<std::string_
 // Same for an array.
 json::array& ensure_array(json::object& in, std::initializer_list<std::string_view> path);
 
-// As much of a text as a message repeats: the first 100 bytes, then "...".
+// As much of a text as a message repeats: the characters within its first 100 bytes, then "...".
 std::string shown(std::string_view text);
 
 inline std::string_view view(const json::string& s) { return {s.data(), s.size()}; }

@@ -8,6 +8,7 @@
 
 #include "kube/access.h"
 #include "kube/objects.h"
+#include "kube/utf8.h"
 #include "kube/yaml.h"
 #include "kube/yaml_scalar.h"
 #include "kube/yaml_source.h"
@@ -27,15 +28,6 @@ Error to_error(const Refusal& refusal) {
 }
 
 std::string not_closed(char bracket) { return fmt::format("the \"{}\" is not closed", bracket); }
-
-bool is_utf8(std::string_view bytes) {
-  for (size_t at = 0; at < bytes.size();) {
-    size_t length = utf8_at(bytes, at).bytes;
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
 
 // The parser gives the escapes \N and \_ as single bytes, which are no UTF-8.
 std::string repaired(const std::string& text) {

@@ -134,20 +134,4 @@ bool is_printable(char32_t c) {
   return c == 0x85 || (c >= 0xA0 && c != 0xFFFE && c != 0xFFFF);
 }
 
-Utf8Char utf8_at(std::string_view text, size_t at) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  unsigned char first = byte(0);
-  if (first < 0x80) return {first, 1};
-  size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() - at < bytes) return {};
-  char32_t code = first & (0xFF >> (bytes + 1));
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    code = (code << 6) | (byte(i) & 0x3F);
-  }
-  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[bytes] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
-  return {code, bytes};
-}
-
 }  // namespace trainyard::kube

@@ -28,11 +28,4 @@ std::optional<std::string> key_text(const json::value& value);
 // Whether a character may stand in a YAML text unescaped (line breaks and tabs included).
 bool is_printable(char32_t c);
 
-// The character at `at` and the number of its bytes; 0 bytes when it is not valid UTF-8.
-struct Utf8Char {
-  char32_t code = 0;
-  size_t bytes = 0;
-};
-Utf8Char utf8_at(std::string_view text, size_t at);
-
 }  // namespace trainyard::kube

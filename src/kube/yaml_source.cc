@@ -1,5 +1,6 @@
 #include "kube/yaml_source.h"
 
+#include "kube/utf8.h"
 #include "kube/yaml_scalar.h"
 
 namespace trainyard::kube {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "kube/access.h"
+#include "kube/utf8.h"
 #include "kube/yaml.h"
 #include "kube/yaml_scalar.h"
 

@@ -128,6 +128,8 @@ TEST(ShimPlan, ComesBackAsItWas) {
   EXPECT_EQ(*read_shim_state(to_text(state)), state);
   ShimExit exit{Time{1}, Time{2}, 137, 9, "why"};
   EXPECT_EQ(*read_shim_exit(to_text(exit)), exit);
+  exit.message = "exec: \xFF";
+  EXPECT_EQ(read_shim_exit(to_text(exit))->message, "exec: \uFFFD");
   for (std::string bad : {"", "[]", "{}", "{\"argv\":[]}"}) EXPECT_FALSE(read_shim_plan(bad).ok()) << bad;
   EXPECT_FALSE(read_shim_state("{}").ok());
 }

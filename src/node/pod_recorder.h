@@ -14,6 +14,7 @@
 namespace trainyard::node {
 
 inline constexpr size_t kToldMax = 4096;
+inline constexpr size_t kEventMessageMax = 1000;  // bytes; what is longer is told in part
 
 class PodRecorder {
  public:

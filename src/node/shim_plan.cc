@@ -3,6 +3,7 @@
 #include "kube/access.h"
 #include "kube/json.h"
 #include "kube/texts.h"
+#include "kube/utf8.h"
 
 namespace trainyard::node {
 
@@ -56,7 +57,7 @@ std::string to_text(const ShimExit& exit) {
                                       {"finishedMs", exit.finished.ms},
                                       {"exitCode", exit.exit_code},
                                       {"signal", exit.signal},
-                                      {"message", exit.message}});
+                                      {"message", kube::as_utf8(exit.message)}});
 }
 
 Result<ShimPlan> read_shim_plan(std::string_view text) {

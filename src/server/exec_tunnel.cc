@@ -26,9 +26,10 @@ class ExecTunnel final : public Tunnel, public std::enable_shared_from_this<Exec
     drain_ = std::make_unique<net::steady_timer>(executor);
     auto weak = weak_from_this();
     if (session_->in.valid()) {
-      in_ = FdPump::make(executor, std::move(session_->in), {.on_drained = [weak] {
+      in_ = FdPump::make(executor, {.on_drained = [weak] {
                            if (auto self = weak.lock()) self->resume_client();
                          }});
+      in_->open(std::move(session_->in));
     }
     out_ = open_reader(executor, std::move(session_->out), kStdoutChannel);
     err_ = open_reader(executor, std::move(session_->err), kStderrChannel);
@@ -73,15 +74,15 @@ class ExecTunnel final : public Tunnel, public std::enable_shared_from_this<Exec
     if (!fd.valid()) return nullptr;
     ++open_;
     auto weak = weak_from_this();
-    auto pump = FdPump::make(executor, std::move(fd),
-                             {.on_data =
-                                  [weak, channel](std::string_view bytes) {
-                                    if (auto self = weak.lock()) self->told(channel, bytes);
-                                  },
-                              .on_end =
-                                  [weak] {
-                                    if (auto self = weak.lock()) self->ended();
-                                  }});
+    auto pump = FdPump::make(executor, {.on_data =
+                                            [weak, channel](std::string_view bytes) {
+                                              if (auto self = weak.lock()) self->told(channel, bytes);
+                                            },
+                                        .on_end =
+                                            [weak] {
+                                              if (auto self = weak.lock()) self->ended();
+                                            }});
+    pump->open(std::move(fd));
     pump->start_reading();
     return pump;
   }

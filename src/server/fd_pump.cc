@@ -38,8 +38,13 @@ ssize_t write_quietly(int fd, std::string_view bytes) {
 
 class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
  public:
-  Pump(const net::any_io_executor& executor, Fd fd, Events events)
-      : descriptor_(executor, fd.release()), events_(std::move(events)) {}
+  Pump(const net::any_io_executor& executor, Events events)
+      : descriptor_(executor), events_(std::move(events)) {}
+
+  void open(Fd fd) override {
+    descriptor_.assign(fd.release());
+    flush();
+  }
 
   void start_reading() override { read(); }
 
@@ -69,7 +74,7 @@ class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
 
  private:
   void read() {
-    if (stopped_ || paused_ || reading_ || ended_) return;
+    if (!descriptor_.is_open() || stopped_ || paused_ || reading_ || ended_) return;
     reading_ = true;
     descriptor_.async_read_some(net::buffer(buffer_), [self = shared_from_this()](auto error, size_t count) {
       self->reading_ = false;
@@ -85,6 +90,7 @@ class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
   }
 
   void flush() {
+    if (!descriptor_.is_open()) return;
     while (!stopped_ && !waiting_.empty()) {
       ssize_t count = write_quietly(descriptor_.native_handle(), waiting_);
       if (count < 0 && errno == EINTR) continue;
@@ -133,8 +139,8 @@ class Pump final : public FdPump, public std::enable_shared_from_this<Pump> {
 
 }  // namespace
 
-std::shared_ptr<FdPump> FdPump::make(const net::any_io_executor& executor, Fd fd, Events events) {
-  return std::make_shared<Pump>(executor, std::move(fd), std::move(events));
+std::shared_ptr<FdPump> FdPump::make(const net::any_io_executor& executor, Events events) {
+  return std::make_shared<Pump>(executor, std::move(events));
 }
 
 }  // namespace trainyard::server

@@ -1,5 +1,5 @@
-// FdPump: one descriptor of a container, read and written on one thread. Internal to tunnels.
-// After stop() nothing is called any more.
+// FdPump: one descriptor of a container, read and written on one thread. Internal to tunnels. What is
+// written before it is open waits. After stop() nothing is called any more.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -21,6 +21,8 @@ class FdPump {
     std::function<void()> on_drained;  // everything that was written has gone out
   };
   virtual ~FdPump() = default;
+  // REQUIRES: the descriptor is non-blocking and can be polled (no regular file); called once.
+  virtual void open(Fd fd) = 0;
   virtual void start_reading() = 0;
   virtual void pause(bool paused) = 0;
   virtual void write(std::string_view bytes) = 0;
@@ -29,8 +31,7 @@ class FdPump {
   virtual void end_writing() = 0;
   virtual void stop() = 0;
 
-  // REQUIRES: the descriptor is non-blocking and can be polled (no regular file).
-  static std::shared_ptr<FdPump> make(const boost::asio::any_io_executor& executor, Fd fd, Events events);
+  static std::shared_ptr<FdPump> make(const boost::asio::any_io_executor& executor, Events events);
 };
 
 }  // namespace trainyard::server

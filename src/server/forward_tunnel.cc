@@ -20,26 +20,22 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
 
   void start(TunnelPeer& peer, boost::asio::any_io_executor executor) override {
     peer_ = &peer;
-    executor_ = std::move(executor);
-    forwards_.resize(ports_.size());
     for (size_t i = 0; i < ports_.size(); ++i) {
       peer.send(framed(data_channel(i), port_bytes(ports_[i])));
       peer.send(framed(error_channel(i), port_bytes(ports_[i])));
+      forwards_.push_back(pump_of(executor, i));
     }
     open_ = ports_.size();
-    for (size_t i = 0; i < ports_.size(); ++i) open(i);
+    for (size_t i = 0; i < ports_.size(); ++i) open(executor, i);
     close_if_done();
   }
 
   void on_message(std::string_view bytes, bool begins) override {
     std::optional<Frame> frame = frames_.next(bytes, begins);
     if (!frame || frame->channel % 2 != 0 || frame->channel / 2 >= forwards_.size()) return;
-    Forward& forward = forwards_[frame->channel / 2];
-    if (forward.is_connecting) {
-      forward.early += frame->data;
-    } else if (forward.pump != nullptr) {
-      forward.pump->write(frame->data);
-    }
+    FdPump* pump = forwards_[frame->channel / 2].get();
+    if (pump == nullptr) return;
+    pump->write(frame->data);
     if (waiting() > kTunnelBacklogMax) peer_->pause();
   }
 
@@ -47,24 +43,31 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
 
   void stop() override {
     peer_ = nullptr;
-    for (Forward& forward : forwards_) {
-      if (forward.pump != nullptr) forward.pump->stop();
-      forward.pump = nullptr;
-    }
+    for (size_t i = 0; i < forwards_.size(); ++i) drop(i);
   }
 
  private:
-  struct Forward {
-    std::shared_ptr<FdPump> pump;  // null: not yet, ended, or could not be opened
-    bool is_connecting = true;
-    std::string early;  // what came before it was connected
-  };
-
   static unsigned char data_channel(size_t i) { return static_cast<unsigned char>(2 * i); }
   static unsigned char error_channel(size_t i) { return static_cast<unsigned char>(2 * i + 1); }
 
-  void open(size_t i) {
-    connect_(ports_[i], [weak = weak_from_this(), executor = executor_, i](Result<Fd> fd) {
+  std::shared_ptr<FdPump> pump_of(const boost::asio::any_io_executor& executor, size_t i) {
+    auto weak = weak_from_this();
+    return FdPump::make(executor, {.on_data =
+                                       [weak, i](std::string_view bytes) {
+                                         if (auto self = weak.lock()) self->told(i, bytes);
+                                       },
+                                   .on_end =
+                                       [weak, i] {
+                                         if (auto self = weak.lock()) self->ended(i);
+                                       },
+                                   .on_drained =
+                                       [weak] {
+                                         if (auto self = weak.lock()) self->resume_client();
+                                       }});
+  }
+
+  void open(const boost::asio::any_io_executor& executor, size_t i) {
+    connect_(ports_[i], [weak = weak_from_this(), executor, i](Result<Fd> fd) {
       boost::asio::post(executor, [weak, i, fd = std::move(fd)]() mutable {
         if (auto self = weak.lock()) self->connected(i, std::move(fd));
       });
@@ -73,31 +76,12 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
 
   void connected(size_t i, Result<Fd> fd) {
     if (peer_ == nullptr) return;
-    Forward& forward = forwards_[i];
-    forward.is_connecting = false;
-    std::string early = std::exchange(forward.early, {});
     if (!fd.ok()) {
       peer_->send(framed(error_channel(i), fd.error().message));
-      resume_client();
-      --open_;
-      return close_if_done();
+      return ended(i);
     }
-    auto weak = weak_from_this();
-    forward.pump = FdPump::make(executor_, std::move(fd).value(),
-                                {.on_data =
-                                     [weak, i](std::string_view bytes) {
-                                       if (auto self = weak.lock()) self->told(i, bytes);
-                                     },
-                                 .on_end =
-                                     [weak, i] {
-                                       if (auto self = weak.lock()) self->ended(i);
-                                     },
-                                 .on_drained =
-                                     [weak] {
-                                       if (auto self = weak.lock()) self->resume_client();
-                                     }});
-    forward.pump->start_reading();
-    forward.pump->write(early);
+    forwards_[i]->open(std::move(fd).value());
+    forwards_[i]->start_reading();
     resume_client();
   }
 
@@ -109,11 +93,14 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
 
   void ended(size_t i) {
     if (peer_ == nullptr) return;
-    forwards_[i].pump->stop();
-    forwards_[i].pump = nullptr;
+    drop(i);
     resume_client();
     --open_;
     close_if_done();
+  }
+
+  void drop(size_t i) {
+    if (std::shared_ptr<FdPump> pump = std::exchange(forwards_[i], nullptr)) pump->stop();
   }
 
   void close_if_done() {
@@ -121,8 +108,8 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
   }
 
   void pause_all(bool paused) {
-    for (Forward& forward : forwards_) {
-      if (forward.pump != nullptr) forward.pump->pause(paused);
+    for (const std::shared_ptr<FdPump>& pump : forwards_) {
+      if (pump != nullptr) pump->pause(paused);
     }
   }
 
@@ -134,9 +121,7 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
   // Bytes of the client that the pod has not taken.
   size_t waiting() const {
     size_t bytes = 0;
-    for (const Forward& forward : forwards_) {
-      bytes += forward.early.size() + (forward.pump == nullptr ? 0 : forward.pump->backlog());
-    }
+    for (const std::shared_ptr<FdPump>& pump : forwards_) bytes += pump == nullptr ? 0 : pump->backlog();
     return bytes;
   }
 
@@ -146,9 +131,8 @@ class ForwardTunnel final : public Tunnel, public std::enable_shared_from_this<F
   // State.
   TunnelPeer* peer_ = nullptr;
   FrameReader frames_;
-  boost::asio::any_io_executor executor_;
-  std::vector<Forward> forwards_;
-  size_t open_ = 0;  // that are being connected, or are
+  std::vector<std::shared_ptr<FdPump>> forwards_;  // null: ended, or could not be opened
+  size_t open_ = 0;                                // that are being connected, or are
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "kube/access.h"
 #include "kube/objects.h"
+#include "kube/utf8.h"
 #include "server/protobuf_reader.h"
 #include "server/schema.h"
 #include "server/uri.h"
@@ -151,7 +152,7 @@ class ProtobufDecoder {
   std::optional<json::value> value_of(const SchemaField& field, const ProtobufField& sent, int depth) {
     switch (field.scalar) {
       case ScalarType::kString:
-        if (!is_utf8(sent.bytes)) return std::nullopt;
+        if (!kube::is_utf8(sent.bytes)) return std::nullopt;
         return json::value(kube::jview(sent.bytes));
       case ScalarType::kInt32:
         return static_cast<int64_t>(static_cast<int32_t>(sent.varint));

@@ -20,10 +20,8 @@ constexpr size_t kForwardsMax = 512;
 struct Forward {
   uint32_t error_stream = 0;
   uint32_t data_stream = 0;
-  std::shared_ptr<FdPump> pump;  // null until it is connected
-  bool is_connecting = false;
-  std::string early;    // what came before that
-  bool is_all = false;  // and that nothing comes after it
+  std::shared_ptr<FdPump> pump;
+  bool is_begun = false;  // it is being connected, or is
 };
 
 std::optional<int> port_of(std::string_view text) {
@@ -55,9 +53,7 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
 
   void stop() override {
     peer_ = nullptr;
-    for (auto& [id, forward] : forwards_) {
-      if (forward.pump != nullptr) forward.pump->stop();
-    }
+    for (auto& [id, forward] : forwards_) forward.pump->stop();
     forwards_.clear();
   }
 
@@ -91,14 +87,30 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
     }
     send(spdy::SynReply{syn.stream, false, {}});
     Forward& forward = forwards_[id];
+    if (forward.pump == nullptr) forward.pump = pump_of(id);
     (type == "error" ? forward.error_stream : forward.data_stream) = syn.stream;
     if (forward.error_stream == 0 || forward.data_stream == 0) return;
-    if (forward.pump == nullptr && !std::exchange(forward.is_connecting, true)) connect(id, *port);
+    if (!std::exchange(forward.is_begun, true)) connect(id, *port, forward.data_stream);
   }
 
-  void connect(const std::string& id, int port) {
-    connect_(port, [weak = weak_from_this(), executor = executor_, id, port,
-                    stream = forwards_[id].data_stream](Result<Fd> fd) {
+  std::shared_ptr<FdPump> pump_of(const std::string& id) {
+    auto weak = weak_from_this();
+    return FdPump::make(executor_, {.on_data =
+                                        [weak, id](std::string_view bytes) {
+                                          if (auto self = weak.lock()) self->answered(id, bytes);
+                                        },
+                                    .on_end =
+                                        [weak, id] {
+                                          if (auto self = weak.lock()) self->finish(id);
+                                        },
+                                    .on_drained =
+                                        [weak] {
+                                          if (auto self = weak.lock()) self->resume_client();
+                                        }});
+  }
+
+  void connect(const std::string& id, int port, uint32_t stream) {
+    connect_(port, [weak = weak_from_this(), executor = executor_, id, port, stream](Result<Fd> fd) {
       boost::asio::post(executor, [weak, id, port, stream, fd = std::move(fd)]() mutable {
         auto self = weak.lock();
         if (self == nullptr) return;
@@ -118,24 +130,8 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
       send(spdy::Data{forward.error_stream, false, std::move(why)});
       return finish(id);
     }
-    forward.is_connecting = false;
-    auto weak = weak_from_this();
-    forward.pump = FdPump::make(executor_, std::move(fd).value(),
-                                {.on_data =
-                                     [weak, id](std::string_view bytes) {
-                                       if (auto self = weak.lock()) self->answered(id, bytes);
-                                     },
-                                 .on_end =
-                                     [weak, id] {
-                                       if (auto self = weak.lock()) self->finish(id);
-                                     },
-                                 .on_drained =
-                                     [weak] {
-                                       if (auto self = weak.lock()) self->resume_client();
-                                     }});
+    forward.pump->open(std::move(fd).value());
     forward.pump->start_reading();
-    forward.pump->write(std::exchange(forward.early, {}));
-    if (forward.is_all) forward.pump->end_writing();
     resume_client();
   }
 
@@ -147,9 +143,7 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
   // Bytes of the client that the pod has not taken.
   size_t waiting() const {
     size_t bytes = 0;
-    for (const auto& [id, forward] : forwards_) {
-      bytes += forward.early.size() + (forward.pump == nullptr ? 0 : forward.pump->backlog());
-    }
+    for (const auto& [id, forward] : forwards_) bytes += forward.pump->backlog();
     return bytes;
   }
 
@@ -157,13 +151,8 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
   void told(const spdy::Data& data) {
     for (auto& [id, forward] : forwards_) {
       if (forward.data_stream != data.stream) continue;
-      if (forward.pump == nullptr) {
-        forward.early += data.bytes;
-        forward.is_all = forward.is_all || data.fin;
-      } else {
-        if (!data.bytes.empty()) forward.pump->write(data.bytes);
-        if (data.fin) forward.pump->end_writing();
-      }
+      if (!data.bytes.empty()) forward.pump->write(data.bytes);
+      if (data.fin) forward.pump->end_writing();
       if (waiting() > kTunnelBacklogMax) peer_->pause();
       return;
     }
@@ -183,7 +172,7 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
     if (found == forwards_.end()) return;
     send(spdy::Data{found->second.data_stream, true, ""});
     send(spdy::Data{found->second.error_stream, true, ""});
-    if (found->second.pump != nullptr) found->second.pump->stop();
+    found->second.pump->stop();
     forwards_.erase(found);
     resume_client();
   }
@@ -191,16 +180,14 @@ class SpdyTunnel final : public Tunnel, public std::enable_shared_from_this<Spdy
   void dropped(uint32_t stream) {
     for (auto& [id, forward] : forwards_) {
       if (forward.data_stream != stream && forward.error_stream != stream) continue;
-      if (forward.pump != nullptr) forward.pump->stop();
+      forward.pump->stop();
       forwards_.erase(id);
       return resume_client();
     }
   }
 
   void pause_all(bool paused) {
-    for (auto& [id, forward] : forwards_) {
-      if (forward.pump != nullptr) forward.pump->pause(paused);
-    }
+    for (auto& [id, forward] : forwards_) forward.pump->pause(paused);
   }
 
   // Fixed.

@@ -162,6 +162,7 @@ class FakePods final : public PodAccess {
   }
 
   Result<Fd> connect(const PodRef&, int port) override {
+    if (before_connect) before_connect();
     std::lock_guard lock(mutex_);
     if (port == 1) return Error{ErrorKind::kUnavailable, "nobody listens"};
     auto [near, far] = socket_pair();
@@ -191,6 +192,7 @@ class FakePods final : public PodAccess {
   std::optional<Error> log_error;
   std::optional<Error> exec_error;
   std::function<void()> before_exec;
+  std::function<void()> before_connect;
   PodRef last_pod;
   LogQuery last_log;
   FakeProcess process;

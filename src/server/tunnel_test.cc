@@ -221,48 +221,77 @@ TEST_F(TunnelTest, PortsAsChannels) {
   EXPECT_FALSE(client->read_message());
 }
 
-TEST_F(TunnelTest, PortsThroughTheTunnel) {
-  auto client = open("portforward", "SPDY/3.1+portforward.k8s.io");
-  spdy::Encoder encoder;
-  spdy::Decoder decoder;
-  std::vector<spdy::Frame> frames;
-  auto next = [&]() -> spdy::Frame {
-    while (frames.empty()) {
-      std::optional<std::string> message = client->read_message();
+// kubectl's side of a tunnel.
+class SpdyClient {
+ public:
+  explicit SpdyClient(std::unique_ptr<TestClient> client) : client_(std::move(client)) {}
+
+  spdy::Frame next() {
+    while (frames_.empty()) {
+      std::optional<std::string> message = client_->read_message();
       if (!message) return spdy::GoAway{};
-      frames = decoder.feed(*message).value();
+      frames_ = decoder_.feed(*message).value();
     }
-    spdy::Frame frame = frames.front();
-    frames.erase(frames.begin());
+    spdy::Frame frame = frames_.front();
+    frames_.erase(frames_.begin());
     return frame;
-  };
-  auto open_stream = [&](uint32_t id, const char* type, const char* port, const char* request) {
-    std::string bytes = encoder.encode(
+  }
+  void open_stream(uint32_t id, const char* type, const char* port, const char* request) {
+    std::string bytes = encoder_.encode(
         spdy::SynStream{id, false, {{"streamtype", type}, {"port", port}, {"requestid", request}}});
-    client->send_message(bytes.substr(0, 2));  // as kubectl cuts it
-    client->send_message(bytes.substr(2));
+    client_->send_message(bytes.substr(0, 2));  // as kubectl cuts it
+    client_->send_message(bytes.substr(2));
     EXPECT_EQ(next(), (spdy::Frame(spdy::SynReply{id, false, {}})));
-  };
-  open_stream(1, "error", "80", "0");
-  open_stream(3, "data", "80", "0");
-  client->send_message(encoder.encode(spdy::Data{3, false, "ping"}));
+  }
+  void send(const spdy::Frame& frame) { client_->send_message(encoder_.encode(frame)); }
+  TestClient& client() { return *client_; }
+
+ private:
+  std::unique_ptr<TestClient> client_;
+  spdy::Encoder encoder_;
+  spdy::Decoder decoder_;
+  std::vector<spdy::Frame> frames_;
+};
+
+TEST_F(TunnelTest, PortsThroughTheTunnel) {
+  SpdyClient client(open("portforward", "SPDY/3.1+portforward.k8s.io"));
+  client.open_stream(1, "error", "80", "0");
+  client.open_stream(3, "data", "80", "0");
+  client.send(spdy::Data{3, false, "ping"});
   EXPECT_EQ(read_from(far_end(80), 4), "ping");
   say(far_end(80), "pong");
-  EXPECT_EQ(next(), (spdy::Frame(spdy::Data{3, false, "pong"})));
-  client->send_message(encoder.encode(spdy::Ping{1}));
-  EXPECT_EQ(next(), (spdy::Frame(spdy::Ping{1})));
-  client->send_message(encoder.encode(spdy::Data{3, true, ""}));
+  EXPECT_EQ(client.next(), (spdy::Frame(spdy::Data{3, false, "pong"})));
+  client.send(spdy::Ping{1});
+  EXPECT_EQ(client.next(), (spdy::Frame(spdy::Ping{1})));
+  client.send(spdy::Data{3, true, ""});
   EXPECT_EQ(read_from(far_end(80), 1), "");
   plane_.pods.connected[80].reset();
-  EXPECT_EQ(next(), (spdy::Frame(spdy::Data{3, true, ""})));
-  EXPECT_EQ(next(), (spdy::Frame(spdy::Data{1, true, ""})));
-  open_stream(5, "error", "1", "1");
-  open_stream(7, "data", "1", "1");
-  EXPECT_EQ(next(), (spdy::Frame(spdy::Data{5, false, "error forwarding port 1: nobody listens"})));
-  client->send_message("this is not SPDY at all");
-  while (std::holds_alternative<spdy::Data>(next())) {
+  EXPECT_EQ(client.next(), (spdy::Frame(spdy::Data{3, true, ""})));
+  EXPECT_EQ(client.next(), (spdy::Frame(spdy::Data{1, true, ""})));
+  client.open_stream(5, "error", "1", "1");
+  client.open_stream(7, "data", "1", "1");
+  EXPECT_EQ(client.next(), (spdy::Frame(spdy::Data{5, false, "error forwarding port 1: nobody listens"})));
+  client.client().send_message("this is not SPDY at all");
+  while (std::holds_alternative<spdy::Data>(client.next())) {
   }
-  EXPECT_FALSE(client->read_message());
+  EXPECT_FALSE(client.client().read_message());
+}
+
+TEST_F(TunnelTest, WhatIsSaidBeforeThePodIsReachedWaits) {
+  std::promise<void> release;
+  plane_.pods.before_connect = [released = release.get_future().share()] { released.wait(); };
+  SpdyClient client(open("portforward", "SPDY/3.1+portforward.k8s.io"));
+  client.open_stream(1, "error", "80", "0");
+  client.open_stream(3, "data", "80", "0");
+  client.send(spdy::Data{3, false, "all "});
+  client.send(spdy::Data{3, true, "of it"});
+  client.send(spdy::Ping{1});
+  EXPECT_EQ(client.next(), (spdy::Frame(spdy::Ping{1}))) << "what came before has been taken";
+  auto channels = open("portforward?ports=81", "v4.channel.k8s.io");
+  channels->send_message(framed(0, "early"));
+  release.set_value();
+  EXPECT_EQ(read_from(far_end(80), 10), "all of it");
+  EXPECT_EQ(read_from(far_end(81), 5), "early");
 }
 
 }  // namespace

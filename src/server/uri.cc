@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "kube/utf8.h"
+
 namespace trainyard::server {
 namespace {
 
@@ -33,7 +35,7 @@ Result<std::string> decode_segment(std::string_view raw) {
     return bad_target("the path has an escaped slash");
   }
   if (has_control_character(*segment)) return bad_target("the path has a control character");
-  if (!is_utf8(*segment)) return bad_target("the path is not UTF-8");
+  if (!kube::is_utf8(*segment)) return bad_target("the path is not UTF-8");
   return *segment;
 }
 
@@ -48,19 +50,10 @@ Result<Query> parse_query(std::string_view text) {
     std::optional<std::string> name = percent_decode(pair.substr(0, equals), true);
     std::optional<std::string> value = percent_decode(pair.substr(std::min(equals + 1, pair.size())), true);
     if (!name || !value) return bad_target("the query has a broken escape");
-    if (!is_utf8(*name) || !is_utf8(*value)) return bad_target("the query is not UTF-8");
+    if (!kube::is_utf8(*name) || !kube::is_utf8(*value)) return bad_target("the query is not UTF-8");
     query.add(std::move(*name), std::move(*value));
   }
   return query;
-}
-
-// The bytes that a UTF-8 sequence has by its first byte; 0 for a byte that cannot begin one.
-size_t sequence_length(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return 2;
-  if (first >= 0xe0 && first < 0xf0) return 3;
-  if (first >= 0xf0 && first < 0xf5) return 4;
-  return 0;
 }
 
 }  // namespace
@@ -152,23 +145,6 @@ std::optional<std::string> percent_decode(std::string_view text, bool plus_is_sp
     }
   }
   return out;
-}
-
-bool is_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
-    size_t length = sequence_length(byte(i));
-    if (length == 0 || i + length > text.size()) return false;
-    for (size_t j = 1; j < length; ++j) {
-      if ((byte(i + j) & 0xc0) != 0x80) return false;
-    }
-    if (length == 3 && byte(i) == 0xe0 && byte(i + 1) < 0xa0) return false;
-    if (length == 3 && byte(i) == 0xed && byte(i + 1) >= 0xa0) return false;
-    if (length == 4 && byte(i) == 0xf0 && byte(i + 1) < 0x90) return false;
-    if (length == 4 && byte(i) == 0xf4 && byte(i + 1) >= 0x90) return false;
-    i += length;
-  }
-  return true;
 }
 
 }  // namespace trainyard::server

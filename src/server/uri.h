@@ -47,6 +47,4 @@ Result<Uri> parse_target(std::string_view target);
 // nullopt when an escape is broken.
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
-bool is_utf8(std::string_view text);
-
 }  // namespace trainyard::server

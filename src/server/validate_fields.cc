@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kube/access.h"
+#include "kube/json_text.h"
 #include "kube/meta.h"
 #include "kube/structural.h"
 #include "server/field_path.h"
@@ -87,24 +88,12 @@ class Finder {
   std::vector<std::string> problems_;
 };
 
-// The last character of the string that begins at `start`, in text that is JSON.
-size_t end_of_string(std::string_view text, size_t start) {
-  size_t end = start;
-  size_t escapes = 0;
-  do {
-    end = std::min(text.find('"', end + 1), text.size());
-    escapes = 0;
-    while (end - escapes > start + 1 && text[end - escapes - 1] == '\\') ++escapes;
-  } while (end < text.size() && escapes % 2 != 0);
-  return end;
-}
-
 // How many members are written in text that is JSON, in all its objects.
 size_t members_written(std::string_view text) {
   size_t count = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == ':') ++count;
-    if (text[i] == '"') i = end_of_string(text, i);
+    if (text[i] == '"') i = kube::end_of_string(text, i) - 1;
   }
   return count;
 }
@@ -137,7 +126,7 @@ class DuplicateFinder {
         ++open_.back().index;
         open_.back().at_key = !open_.back().list;
       } else if (c == '"') {
-        size_t end = end_of_string(text_, i);
+        const size_t end = kube::end_of_string(text_, i) - 1;
         if (!open_.empty() && open_.back().at_key) take_key(text_.substr(i + 1, end - i - 1));
         i = end;
       }

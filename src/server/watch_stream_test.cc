@@ -4,6 +4,7 @@
 
 #include "kube/access.h"
 #include "kube/yaml.h"
+#include "server/testing.h"
 
 namespace trainyard::server {
 namespace {
@@ -47,12 +48,6 @@ class WatchStreamTest : public testing::Test {
     return {.api = registry_.find("", "v1", "configmaps"), .form = {Encoding::kJson, shape}, .clock = [] {
               return kWatchTime;
             }};
-  }
-  static Stream::State pull(Stream& stream, std::string& out) {
-    SharedText text;
-    Stream::State state = stream.pull(text);
-    if (text != nullptr) out += *text;
-    return state;
   }
   static json::object parsed(std::string_view line) { return kube::parse_json(line)->get_object(); }
 

@@ -1,5 +1,7 @@
 #include "server/work_threads.h"
 
+#include <system_error>
+
 namespace trainyard::server {
 
 WorkThreads::~WorkThreads() {
@@ -14,10 +16,21 @@ WorkThreads::~WorkThreads() {
 bool WorkThreads::submit(std::function<void()> work) {
   std::lock_guard lock(mutex_);
   if (work_.size() >= waiting_max_) return false;
+  const bool wants_another = work_.size() >= idle_ && threads_.size() < threads_max_;
+  if (wants_another && !begin_thread() && threads_.empty()) return false;
   work_.push_back(std::move(work));
-  if (work_.size() > idle_ && threads_.size() < threads_max_) threads_.emplace_back([this] { run(); });
   has_work_.notify_one();
   return true;
+}
+
+// False when the machine gives none.
+bool WorkThreads::begin_thread() {
+  try {
+    threads_.emplace_back([this] { run(); });
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 void WorkThreads::run() {

@@ -22,10 +22,11 @@ class WorkThreads {
   WorkThreads(const WorkThreads&) = delete;
   WorkThreads& operator=(const WorkThreads&) = delete;
 
-  // False when too much waits already.
+  // False when too much waits already, or when no thread can be had.
   bool submit(std::function<void()> work);
 
  private:
+  bool begin_thread();
   void run();
 
   // Fixed.

@@ -110,11 +110,12 @@ class RunCases:
         self.assertIn("note: dnsPolicy and dnsConfig are not applied", err)
 
     def test_a_command_that_is_not_there_is_named_at_the_end(self):
-        role = {"replicas": 1, "restartPolicy": "Never", "template": {"spec": {"containers": [
-            {"name": "tensorflow", "image": "i", "command": ["no-such-program"]}]}}}
-        status, out, err = self.run_job(tfjob("typo", {"Worker": role}))
-        self.assertEqual(status, 127, out + err)
-        self.assertRegex(out, r"TFJob typo failed .*worker-0 failed with exit code 127 .*no-such-program.*\.\n")
+        for program in ("no-such-program", "a" + 90 * "\u8bad"):  # the second is told in part, and no byte of it is half
+            role = {"replicas": 1, "restartPolicy": "Never", "template": {"spec": {"containers": [
+                {"name": "tensorflow", "image": "i", "command": [program]}]}}}
+            status, out, err = self.run_job(tfjob("typo", {"Worker": role}))
+            self.assertEqual(status, 127, out + err)
+            self.assertRegex(out, rf"TFJob typo failed .*worker-0 failed with exit code 127 .*{program[:30]}.*\.\n")
 
     def test_a_node_that_this_machine_is_not_is_told_before_it_waits_for_ever(self):
         role = shell_role(1, "echo begun")
