@@ -68,6 +68,9 @@ class Builder : public YAML::EventHandler {
   void OnAnchor(const YAML::Mark&, const std::string& name) override { anchor_name_ = name; }
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const bool listed = !frames_.empty() && frames_.back().flow && !frames_.back().is_map;
+    if (listed && source_.begins_at(mark.line, mark.column, ','))
+      refuse(mark, "a value is missing before this \",\"");
     put({nullptr, 1, 0, -1}, mark, anchor);
   }
 
@@ -80,7 +83,7 @@ class Builder : public YAML::EventHandler {
       return;
     }
     if (!plain) last_quoted_ = mark;
-    put({resolve(mark, tag, plain ? text : repaired(text)), 1, 0, -1}, mark, anchor);
+    put({resolve(mark, tag, plain ? text : block_mended(mark, repaired(text))), 1, 0, -1}, mark, anchor);
   }
 
   // The parser takes the end of the text for the end of a quotation. REQUIRES: all is parsed.
@@ -175,6 +178,18 @@ class Builder : public YAML::EventHandler {
     if (static_cast<int>(frames_.size()) + height > limits_.depth_max) {
       refuse(mark, fmt::format("nested more than {} deep", limits_.depth_max));
     }
+  }
+
+  // The parser drops a line break at the end of a folded text that keeps them, and takes a tab for
+  // text where Kubernetes' parser still looks for the indentation.
+  std::string block_mended(const YAML::Mark& mark, std::string text) const {
+    int outside = frames_.empty() ? 0 : frames_.back().mark.column;
+    std::optional<BlockScalar> block = source_.block_scalar(mark.line, mark.column, outside);
+    if (!block) return text;
+    if (block->tab_line >= 0) refuse_tab(source_, block->tab_line, block->tab_column);
+    if (!block->kept_breaks) return text;
+    while (text.ends_with('\n')) text.pop_back();
+    return text.append(*block->kept_breaks, '\n');
   }
 
   json::value resolve(const YAML::Mark& mark, const std::string& tag, const std::string& text) const {
@@ -407,11 +422,12 @@ Result<std::vector<Document>> parse_yaml(std::string_view text, const YamlLimits
          fmt::format("the text is {} bytes, more than the limit of {}", text.size(), limits.bytes_max)});
   }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  Source source(text);
+  const std::string read = looks_like_json(text) ? join_surrogate_escapes(text) : std::string(text);
+  Source source(read);  // the parser's places are places in this
   Builder builder(source, limits);
   try {
-    check_text(text, source);
-    std::istringstream in(looks_like_json(text) ? join_surrogate_escapes(text) : std::string(text));
+    check_text(read, source);
+    std::istringstream in(read);
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(builder)) {
     }

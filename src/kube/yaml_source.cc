@@ -1,5 +1,7 @@
 #include "kube/yaml_source.h"
 
+#include <algorithm>
+
 #include "kube/utf8.h"
 #include "kube/yaml_scalar.h"
 
@@ -22,6 +24,11 @@ std::string_view Source::line(int number) const {
   if (number < 0 || index >= starts_.size()) return {};
   size_t end = index + 1 < starts_.size() ? starts_[index + 1] - 1 : text_.size();
   return text_.substr(starts_[index], end - starts_[index]);
+}
+
+bool Source::begins_at(int line_number, int column, char what) const {
+  size_t at = byte_of(line_number, column);
+  return at < text_.size() && text_[at] == what;
 }
 
 Position Source::place(int line_number, int column) const {
@@ -50,9 +57,12 @@ Position Source::place_of_byte(size_t at) const {
 int Source::tab_in_indentation(int line_number, int column) const {
   std::string_view whole = line(line_number);
   for (int i = 0; i < column && i < static_cast<int>(whole.size()); ++i) {
-    char c = whole[static_cast<size_t>(i)];
+    const auto at = static_cast<size_t>(i);
+    const char c = whole[at];
     if (c == '\t') return i;
-    if (c != ' ') return -1;
+    const bool begins_entry =
+        (c == '-' || c == '?') && at + 1 < whole.size() && (whole[at + 1] == ' ' || whole[at + 1] == '\t');
+    if (c != ' ' && !begins_entry) return -1;
   }
   return -1;
 }
@@ -83,12 +93,46 @@ size_t Source::end_of_quotation(size_t at, bool& closed) const {
   return std::min(at, text_.size());
 }
 
-bool Source::has_open_quotation(int line_number, int column) const {
-  size_t at = byte_of(line_number, column);
+size_t Source::after_properties(size_t at) const {
   while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
     at = std::min(text_.find_first_of(" \t\r\n", at), text_.size());
     at = std::min(text_.find_first_not_of(" \t\r\n", at), text_.size());
   }
+  return at;
+}
+
+std::optional<BlockScalar> Source::block_scalar(int line_number, int column, int outside) const {
+  const size_t at = after_properties(byte_of(line_number, column));
+  if (at == text_.size() || (text_[at] != '|' && text_[at] != '>')) return std::nullopt;
+  const std::string_view header = text_.substr(at, text_.find_first_of(" \t\r\n", at) - at);
+  const size_t digit = header.find_first_of("123456789");
+  int indent = digit == header.npos ? -1 : outside + header[digit] - '0';
+  const auto first = static_cast<int>(std::upper_bound(starts_.begin(), starts_.end(), at) - starts_.begin());
+  const auto lines = static_cast<int>(starts_.size());
+  BlockScalar block;
+  bool any_text = false;
+  size_t breaks = 0;
+  for (int number = first; number < lines; ++number) {
+    std::string_view text = line(number);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    const size_t spaces = std::min(text.find_first_not_of(' '), text.size());
+    const bool blank = spaces == text.size();
+    if (indent < 0 && !blank) {
+      if (text[spaces] == '\t') return BlockScalar{number, static_cast<int>(spaces), std::nullopt};
+      indent = static_cast<int>(spaces);
+    }
+    const bool is_text =
+        indent >= 0 && static_cast<int>(text.size()) > indent && static_cast<int>(spaces) >= indent;
+    if (!is_text && !blank) break;
+    any_text = any_text || is_text;
+    breaks = (is_text ? 0 : breaks) + (number + 1 < lines ? 1 : 0);
+  }
+  if (any_text && header.find('+') != header.npos) block.kept_breaks = breaks;
+  return block;
+}
+
+bool Source::has_open_quotation(int line_number, int column) const {
+  size_t at = after_properties(byte_of(line_number, column));
   if (at == text_.size() || (text_[at] != '"' && text_[at] != '\'')) return false;
   bool closed = false;
   end_of_quotation(at, closed);

@@ -17,6 +17,15 @@ struct Refusal {
   std::string why;
 };
 
+// A text written as an indented block under "|" or ">".
+struct BlockScalar {
+  // The line and the column of a tab where the indentation is still to be found out; line -1: none.
+  int tab_line = -1;
+  int tab_column = 0;
+  // With "+", which keeps the line breaks at the end: how many there are.
+  std::optional<size_t> kept_breaks;
+};
+
 // The text by lines, to say where things are. Lines and columns it is asked about count
 // from 0 and in bytes, as yaml-cpp does; places it tells count from 1 and in characters.
 class Source {
@@ -24,18 +33,26 @@ class Source {
   explicit Source(std::string_view text);
 
   std::string_view line(int number) const;
+  // Whether this character stands at the place.
+  bool begins_at(int line_number, int column, char what) const;
   Position place(int line_number, int column) const;
   Position place_of_byte(size_t at) const;
-  // The column of a tab in the white space a line begins with, before `column`; -1 when none.
+  // The column of a tab in what a line begins with, white space and the "-" of entries, before
+  // `column`; -1 when none.
   int tab_in_indentation(int line_number, int column) const;
   // Whether a document may begin on this line: it says "---" or the one before ended with "...".
   bool begins_document(int line_number) const;
   // Whether the quoted scalar at this place, after its tag and anchor, never ends.
   bool has_open_quotation(int line_number, int column) const;
+  // The block scalar at this place, after its tag and anchor. `outside` is the column of the list or
+  // map that it stands in.
+  std::optional<BlockScalar> block_scalar(int line_number, int column, int outside) const;
   // The bracket of the list or map in flow style at this place, if nothing closes it: '[' or '{'.
   std::optional<char> open_bracket(int line_number, int column) const;
 
  private:
+  // The byte after the tag and the anchor at `at`, where the value begins.
+  size_t after_properties(size_t at) const;
   size_t byte_of(int line_number, int column) const;
   // Where the quotation that begins at `at` ends: the byte after it, or the end of the text; and
   // whether it ends at all.

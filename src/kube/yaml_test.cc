@@ -58,6 +58,13 @@ TEST(Yaml, ReadsBlocksAndManyDocuments) {
   expect_rows({
       {"a: |\n  x\n   y\n\n  z\nb: >\n  folded\n  text\nc: |-\n  s\nd: |+\n  k\n\n",
        R"({"a":"x\n y\n\nz\n","b":"folded text\n","c":"s","d":"k\n\n"})"},
+      {"a: >+\n  x\n  y\n\n\nb: 1", R"({"a":"x y\n\n\n","b":1})"},
+      {"a: >+\n  x\n\n# c\n\nb: 1", R"({"a":"x\n\n","b":1})"},
+      {"a: >+\n  x\n   y\n\nb: >+\n  z", R"({"a":"x\n y\n\n","b":"z"})"},
+      {"a: !!str >2+ # c\r\n   x\r\n  y\r\n\r\nb:\n- >+1\n x\n\n-\n  >+\n  y\n\n",
+       R"({"a":" x\ny\n\n","b":["x\n\n","y\n\n"]})"},
+      {"a: >+\n\n\nb: >+\n  x\n   \n\n", R"({"a":"\n\n","b":"x\n \n\n"})"},
+      {"a: |2\n  \tx\nb: |\n  x\n  \ty\n", R"({"a":"\tx\n","b":"x\n\ty\n"})"},
       {"a: 1\n---\n---\n# nothing\n---\nb: 2\n...\n", R"({"a":1} | {"b":2})"},
       {"", ""},
       {"# only a comment\n", ""},
@@ -90,6 +97,7 @@ TEST(Yaml, ReadsJson) {
        "{\"a\":{\"b\":[1,2.5E0,true,null,\"x\"]},\"c\":\"é😀/\\n\"}"},
       {"{\n\t\"a\": 1,\n\t\"b\": [\n\t\t1\n\t]\n}", R"({"a":1,"b":[1]})"},
       {"{\"a\":1}\n", R"({"a":1})"},
+      {R"(["\ud83d\ude00", null])", "[\"😀\",null]"},
   });
 }
 
@@ -102,6 +110,12 @@ TEST(Yaml, RefusesWithLineAndColumn) {
       {"a:\n\tb: 1", "line 2, column 1: a tab cannot be used for indentation, use spaces"},
       {"a:\n  b: 1\n \tc: 2", "line 3, column 2: a tab cannot be used for indentation, use spaces"},
       {"a:\n\t- 1", "line 2, column 1: a tab cannot be used for indentation, use spaces"},
+      {"a: |\n\n  \tx\n", "line 3, column 3: a tab cannot be used for indentation, use spaces"},
+      {"a:\n- \tx", "line 2, column 3: a tab cannot be used for indentation, use spaces"},
+      {"a:\n  - -\tb: 1", "line 2, column 6: a tab cannot be used for indentation, use spaces"},
+      {"---\ta", R"("a")"},
+      {"a:\t[1,\t2]", R"({"a":[1,2]})"},
+      {"a: [1,, 2]", "line 1, column 7: a value is missing before this \",\""},
       {"a:\n\ttext", "line 2, column 1: a tab cannot be used for indentation, use spaces"},
       {"a: &x [*x]", "line 1, column 8: the anchor \"x\" is used inside itself"},
       {"a: &y\n  b: *y", "line 2, column 6: the anchor \"y\" is used inside itself"},
