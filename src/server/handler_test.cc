@@ -272,6 +272,18 @@ TEST_F(HandlerTest, OldVersionsOfTfJobArePatched) {
   EXPECT_NE(lines.find(R"("apiVersion":"kubeflow.org/v1beta1")"), std::string::npos) << lines;
 }
 
+TEST_F(HandlerTest, APodThatMayNotBeBoundYetIsNot) {
+  std::string pods(kPodsPath);
+  call("POST", pods, R"({"metadata":{"name":"g"},"spec":{"schedulingGates":[{"name":"x"}],
+      "containers":[{"name":"a","image":"i"}]}})");
+  HttpResponse refused = call("POST", pods + "/g/binding", R"({"target":{"name":"n"}})");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_NE(text(refused, {"message"}).find("pod g has non-empty .spec.schedulingGates"), std::string::npos);
+  call("POST", pods, pod_text("p"));
+  EXPECT_EQ(call("POST", pods + "/p/binding?dryRun=All", R"({"target":{"name":"n"}})").status, 201);
+  EXPECT_EQ(text(call("GET", pods + "/p"), {"spec", "nodeName"}), "");
+}
+
 TEST_F(HandlerTest, Subresources) {
   std::string pods(kPodsPath);
   call("POST", pods, pod_text("p"));
