@@ -41,6 +41,12 @@ TEST(SandboxSupport, CrunIsTakenWhereItWorks) {
   EXPECT_FALSE(may_raise_limits(""));
 }
 
+TEST(SandboxSupport, ACommaInThePathIsToldBeforeAnythingStarts) {
+  Result<SandboxSupport> support = sandbox_support("/srv/a,b");
+  ASSERT_FALSE(support.ok());
+  EXPECT_EQ(support.error().message, "/srv/a,b has a comma in its path, which OCI runtimes do not take");
+}
+
 TEST(HostsFor, AnswersLikeAClustersDns) {
   std::vector<NamedPod> pods{
       {object(
