@@ -120,7 +120,7 @@ class EnvPlanner {
     std::string name(text_at(ref, {"name"}));
     const auto& known = is_secret ? around_.secrets : around_.config_maps;
     auto found = known.find(name);
-    if (found != known.end() && found->second != nullptr) return contents_of(found->second, is_secret);
+    if (found != known.end() && found->second != nullptr) return variables_of(found->second, is_secret);
     if (kube::bool_at(ref, {"optional"}).value_or(false)) return std::map<std::string, std::string>{};
     return bad_env(fmt::format("{} \"{}\" not found", is_secret ? "secret" : "configmap", name));
   }
@@ -291,24 +291,33 @@ Env service_env(const std::vector<Object>& services) {
   return env;
 }
 
-Result<std::map<std::string, std::string>> contents_of(const Object& source, bool is_secret) {
+static Result<Done> decode(const Object& source, std::string_view list, bool base64,
+                           std::map<std::string, std::string>& contents) {
+  const json::object* data = kube::object_at(*source, {list});
+  if (data == nullptr) return Done{};
+  for (const auto& entry : *data) {
+    if (!entry.value().is_string()) continue;
+    std::string_view text = kube::view(entry.value().get_string());
+    std::optional<std::string> value = base64 ? kube::decode_base64(text) : std::string(text);
+    if (!value) return bad_env(fmt::format("key {} is not base64", kube::view(entry.key())));
+    contents[std::string(kube::view(entry.key()))] = std::move(*value);
+  }
+  return Done{};
+}
+
+Result<std::map<std::string, std::string>> variables_of(const Object& source, bool is_secret) {
   std::map<std::string, std::string> contents;
-  auto decode = [&](std::string_view list, bool base64) -> Result<Done> {
-    const json::object* data = kube::object_at(*source, {list});
-    if (data == nullptr) return Done{};
-    for (const auto& entry : *data) {
-      if (!entry.value().is_string()) continue;
-      std::string_view text = kube::view(entry.value().get_string());
-      std::optional<std::string> value = base64 ? kube::decode_base64(text) : std::string(text);
-      if (!value) return bad_env(fmt::format("key {} is not base64", kube::view(entry.key())));
-      contents[std::string(kube::view(entry.key()))] = std::move(*value);
-    }
-    return Done{};
-  };
-  Result<Done> data = decode("data", is_secret);
-  if (!data.ok()) return data.error();
-  Result<Done> more = is_secret ? decode("stringData", false) : decode("binaryData", true);
-  if (!more.ok()) return more.error();
+  Result<Done> done = decode(source, "data", is_secret, contents);
+  if (done.ok() && is_secret) done = decode(source, "stringData", false, contents);
+  if (!done.ok()) return done.error();
+  return contents;
+}
+
+Result<std::map<std::string, std::string>> contents_of(const Object& source, bool is_secret) {
+  Result<std::map<std::string, std::string>> variables = variables_of(source, is_secret);
+  if (!variables.ok() || is_secret) return variables;
+  std::map<std::string, std::string> contents = *variables;
+  if (Result<Done> more = decode(source, "binaryData", true, contents); !more.ok()) return more.error();
   return contents;
 }
 

@@ -55,7 +55,9 @@ Env service_env(const std::vector<Object>& services);
 Result<Env> plan_env(const json::object& pod, const json::object& container, const Around& around,
                      std::vector<std::string>* left_out = nullptr);
 
-// A value of a secret in clear; of a configMap from data or binaryData. Null pointers are not found.
+// What a volume shows of it: values of a secret in clear; of a configMap from data and binaryData.
 Result<std::map<std::string, std::string>> contents_of(const Object& source, bool is_secret);
+// What may become variables: of a configMap data alone, as on a cluster.
+Result<std::map<std::string, std::string>> variables_of(const Object& source, bool is_secret);
 
 }  // namespace trainyard::node
