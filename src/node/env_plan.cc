@@ -259,32 +259,36 @@ Result<std::string> resource_field_of(const json::object& pod, const json::objec
 Env service_env(const std::vector<Object>& services) {
   Env env;
   for (const Object& service : services) {
-    std::string_view ip = text_at(*service, {"spec", "clusterIP"});
+    std::string_view address = text_at(*service, {"spec", "clusterIP"});
     const json::array* ports = kube::array_at(*service, {"spec", "ports"});
-    if (ip.empty() || ip == "None" || ports == nullptr || ports->empty()) continue;
+    if (address.empty() || address == "None" || ports == nullptr || ports->empty()) continue;
+    // Its address leads nowhere, its name to a pod.
+    std::string host = fmt::format("{}.{}.svc", kube::name_of(*service), kube::namespace_of(*service));
     std::string name = upper_name(kube::name_of(*service));
-    env.emplace_back(name + "_SERVICE_HOST", ip);
+    env.emplace_back(name + "_SERVICE_HOST", host);
     bool first = true;
     for (const json::value& entry : *ports) {
       const json::object* port = entry.if_object();
       if (port == nullptr) continue;
-      std::string number = std::to_string(kube::int_at(*port, {"port"}).value_or(0));
+      int64_t own = kube::int_at(*port, {"port"}).value_or(0);
+      std::string number = std::to_string(own);
+      std::string there = std::to_string(kube::int_at(*port, {"targetPort"}).value_or(own));
       std::string protocol(text_at(*port, {"protocol"}));
       if (protocol.empty()) protocol = "TCP";
       std::string lower = protocol;
       for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      std::string url = fmt::format("{}://{}:{}", lower, ip, number);
+      std::string url = fmt::format("{}://{}:{}", lower, host, there);
       if (first) {
-        env.emplace_back(name + "_SERVICE_PORT", number);
+        env.emplace_back(name + "_SERVICE_PORT", there);
         env.emplace_back(name + "_PORT", url);
       }
       std::string_view port_name = text_at(*port, {"name"});
-      if (!port_name.empty()) env.emplace_back(name + "_SERVICE_PORT_" + upper_name(port_name), number);
+      if (!port_name.empty()) env.emplace_back(name + "_SERVICE_PORT_" + upper_name(port_name), there);
       std::string prefix = fmt::format("{}_PORT_{}_{}", name, number, protocol);
       env.emplace_back(prefix, url);
       env.emplace_back(prefix + "_PROTO", lower);
-      env.emplace_back(prefix + "_PORT", number);
-      env.emplace_back(prefix + "_ADDR", ip);
+      env.emplace_back(prefix + "_PORT", there);
+      env.emplace_back(prefix + "_ADDR", host);
       first = false;
     }
   }

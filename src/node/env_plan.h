@@ -45,7 +45,8 @@ Result<std::string> field_of(const json::object& pod, const Around& around, std:
 // limits.cpu, requests.memory, ... of a container, divided and rounded up.
 Result<std::string> resource_field_of(const json::object& pod, const json::object& reference,
                                       std::string_view own_container, const Around& around);
-// {NAME_SERVICE_HOST, ...} as Kubernetes injects it for services with an address.
+// {NAME_SERVICE_HOST, ...} as Kubernetes injects it for services with an address, which has no meaning here:
+// they name the service and the pod's own port.
 Env service_env(const std::vector<Object>& services);
 
 // Everything the container sees, each name once. The error is what a pod shows as
