@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/access.h"
+#include "kube/meta.h"
 #include "kube/patch.h"
 #include "server/body.h"
 #include "server/queries.h"
