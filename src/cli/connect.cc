@@ -116,8 +116,8 @@ Result<std::unique_ptr<Connection>> connect(const Target& target) {
     no_plane = plane.error().message;
   }
   if (!target.data_dir.empty()) {
-    return Error{ErrorKind::kUnavailable,
-                 fmt::format("{}; start it with 'trainyard up --data-dir {}'", no_plane, target.data_dir)};
+    return Error{ErrorKind::kUnavailable, fmt::format("{}; start it with 'trainyard up --data-dir {}'",
+                                                      no_plane, for_a_shell(target.data_dir))};
   }
   Result<client::Access> access = client::find_access(around, "", "");
   std::error_code ignored;

@@ -87,4 +87,19 @@ int holder_of(const DataDir& dir) {
   return number_in(lock.get());
 }
 
+std::string for_a_shell(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=@%+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string up_command(const DataDir& dir) {
+  Result<std::filesystem::path> usual = default_data_dir();
+  if (usual.ok() && *usual == dir.root) return "trainyard up";
+  return fmt::format("trainyard up --data-dir {}", for_a_shell(dir.root.string()));
+}
+
 }  // namespace trainyard::cli

@@ -21,6 +21,7 @@ struct DataDir {
   std::filesystem::path lock() const { return root / "lock"; }
   std::filesystem::path log() const { return root / "plane.log"; }
   std::filesystem::path logs() const { return root / "logs"; }
+  std::filesystem::path pods() const { return root / "pods"; }
   std::filesystem::path volumes() const { return root / "volumes"; }
   std::filesystem::path images() const { return root / "images"; }
 };
@@ -33,5 +34,10 @@ Result<DataDir> data_dir_of(const std::string& given);
 Result<Fd> claim(const DataDir& dir);
 // The process that has the folder now; 0 when none has.
 int holder_of(const DataDir& dir);
+
+// As a word that a shell takes as it is meant.
+std::string for_a_shell(const std::string& word);
+// "trainyard up" with what names the folder, unless it is the default one.
+std::string up_command(const DataDir& dir);
 
 }  // namespace trainyard::cli

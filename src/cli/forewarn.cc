@@ -5,6 +5,7 @@
 
 #include "cli/job_admission.h"
 #include "kube/access.h"
+#include "kube/kept_only.h"
 #include "kube/meta.h"
 
 namespace trainyard::cli {
@@ -49,7 +50,15 @@ Result<std::vector<std::string>> forewarnings(Plane& plane, const std::vector<Ob
   };
   std::set<std::string> seen_images;
   for (const Object& document : documents) {
-    if (document.dialect == nullptr) continue;
+    if (document.dialect == nullptr) {
+      std::string_view version = kube::text_at(document.body, {"apiVersion"});
+      std::string_view group = version.substr(0, version.find('/') == version.npos ? 0 : version.find('/'));
+      for (const std::string& words :
+           kube::kept_only(group, kube::text_at(document.body, {"kind"}), document.body)) {
+        say(fmt::format("{}: {}", document.title(), words));
+      }
+      continue;
+    }
     for (const json::object& pod : sample_pods(document, settings)) {
       for (const std::string& image : images_of(pod)) {
         if (!settings.pull || image.empty() || !seen_images.insert(image).second) continue;

@@ -91,7 +91,7 @@ class WholePlane final : public Plane {
   server::PodAccess& pods() override { return node_->access(); }
   const server::Registry& registry() const override { return registry_; }
   std::string_view runtime() const override { return node_->runtime(); }
-  int port() const override { return server_ ? server_->port() : 0; }
+  std::string url() const override { return server_ ? server_->url() : ""; }
   std::map<std::string, PodUsage> usage(const std::vector<std::string>& pod_uids) override;
   std::vector<std::filesystem::path> writable_folders(const json::object& pod) override {
     return node_->writable_folders(pod);

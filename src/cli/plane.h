@@ -50,7 +50,7 @@ class Plane {
   virtual server::PodAccess& pods() = 0;
   virtual const server::Registry& registry() const = 0;
   virtual std::string_view runtime() const = 0;  // "sandbox", "process"
-  virtual int port() const = 0;                  // of the server; 0 without one
+  virtual std::string url() const = 0;           // of the server; "" without one
   // By pod uid, of the pods that run.
   virtual std::map<std::string, PodUsage> usage(const std::vector<std::string>& pod_uids) = 0;
   // Folders of this machine that the pod's containers write to: emptyDirs, claims.

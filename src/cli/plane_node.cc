@@ -75,6 +75,8 @@ class NodeOfPlane final : public PlaneNode {
     node::NodeOptions node;
     node.name = std::string(kNodeName);
     node.data_dir = options_.dir.root;
+    const std::string& domain = options_.settings.settings.cluster_domain;
+    if (!domain.empty()) node.cluster_domain = domain;
     node.capacity = capacity_of_machine();
     node.overcommits_cpu = options_.overcommit_cpu;
     node.disk_bytes = disk_behind(options_.dir.root);

@@ -113,19 +113,19 @@ class Keys {
   static bool is_optional(const json::object& holder) {
     return kube::bool_at(holder, {"optional"}).value_or(false);
   }
-  void add(std::string_view kind, std::string_view name, std::string_view key) {
-    KeyReference reference{std::string(kind), std::string(name), std::string(key)};
+  void add(std::string_view kind, std::string_view name, std::string_view key, bool in_a_variable) {
+    KeyReference reference{std::string(kind), std::string(name), std::string(key), in_a_variable};
     bool known = std::find(found_.begin(), found_.end(), reference) != found_.end();
     if (!name.empty() && !key.empty() && !known) found_.push_back(std::move(reference));
   }
   void add_ref(std::string_view kind, const json::object* ref) {
     if (ref == nullptr || is_optional(*ref)) return;
-    add(kind, kube::text_at(*ref, {"name"}), kube::text_at(*ref, {"key"}));
+    add(kind, kube::text_at(*ref, {"name"}), kube::text_at(*ref, {"key"}), true);
   }
   void add_items(std::string_view kind, const json::object* source, std::string_view name_key) {
     if (source == nullptr || is_optional(*source)) return;
     for_each_in(*source, {"items"}, [&](const json::object& item) {
-      add(kind, kube::text_at(*source, {name_key}), kube::text_at(item, {"key"}));
+      add(kind, kube::text_at(*source, {name_key}), kube::text_at(item, {"key"}), false);
     });
   }
 
@@ -213,8 +213,9 @@ class Needs {
              kube::name_of(one.body) == reference.name && namespace_or_default(one.body) == ns;
     });
     if (given == documents_.end()) return;
+    auto read = reference.in_a_variable ? node::variables_of : node::contents_of;
     Result<std::map<std::string, std::string>> contents =
-        node::contents_of(std::make_shared<const json::object>(given->body), reference.kind == "Secret");
+        read(std::make_shared<const json::object>(given->body), reference.kind == "Secret");
     if (!contents.ok() || contents->contains(reference.key)) return;
     say(document, fmt::format("needs key {} of {} {}, which has {}", reference.key, reference.kind,
                               reference.name, keys_in_words(*contents)));

@@ -25,6 +25,7 @@ struct KeyReference {
   std::string kind;  // "Secret"
   std::string name;
   std::string key;
+  bool in_a_variable = false;  // then binaryData of a ConfigMap does not count
   bool operator==(const KeyReference&) const = default;
 };
 // Each once. Pure.

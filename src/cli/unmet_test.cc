@@ -35,7 +35,7 @@ TEST(Unmet, Keys) {
     }})j"))
                                .as_object();
   EXPECT_EQ(keys_of(pod), (std::vector<KeyReference>{
-                              {"Secret", "s", "k"}, {"Secret", "s2", "x"}, {"ConfigMap", "c4", "y"}}));
+                              {"Secret", "s", "k", true}, {"Secret", "s2", "x"}, {"ConfigMap", "c4", "y"}}));
 }
 
 TEST(Unmet, ForeignVolumes) {

@@ -22,12 +22,12 @@ constexpr Duration kPollEvery{50};
 constexpr Duration kTellEvery{5'000};
 constexpr Duration kWatchEvery{1'000};
 
-std::string greeting(const Plane& plane, const Up& command, const DataDir& dir) {
+std::string greeting(const Plane& plane, const DataDir& dir) {
   return fmt::format(
-      "Trainyard is up: https://{}:{} ({} runtime)\n"
+      "Trainyard is up: {} ({} runtime)\n"
       "  export KUBECONFIG={}\n"
       "  kubectl get nodes\n",
-      command.address, plane.port(), plane.runtime(), dir.kubeconfig().string());
+      plane.url(), plane.runtime(), for_a_shell(dir.kubeconfig().string()));
 }
 
 // Runs the plane until somebody stops it. `ready` is told the greeting once it answers.
@@ -48,7 +48,7 @@ int serve(const Up& command, const DataDir& dir, const std::function<void(const 
     say(plane.error().message);
     return kInputAtFault;
   }
-  ready(greeting(**plane, command, dir));
+  ready(greeting(**plane, dir));
   DiskRoom disk(dir.root);
   std::optional<std::string> failed;
   while (interrupts.count() == 0 && !failed) {
@@ -139,8 +139,9 @@ int down(const Down& command, const Console& console) {
   if (!dir.ok()) return complain(console, dir.error());
   int holder = holder_of(*dir);
   if (holder == 0) {
-    console.out << fmt::format("no plane is up in {}\n", dir->root.string());
-    return kFine;
+    std::string orphans = orphans_in_words(*dir);
+    console.out << fmt::format("no plane is up in {}\n", dir->root.string()) << orphans;
+    return orphans.empty() || command.leave_running ? kFine : kInputAtFault;
   }
   if (::kill(holder, command.leave_running ? SIGHUP : SIGTERM) != 0) {
     return complain(console, {ErrorKind::kForbidden,

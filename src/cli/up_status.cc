@@ -13,6 +13,7 @@
 #include "cli/up.h"
 #include "cli/verbs_find.h"
 #include "kube/access.h"
+#include "node/shims.h"
 
 namespace trainyard::cli {
 namespace {
@@ -91,12 +92,21 @@ void tell_world(const Cluster& cluster, const Console& console) {
 
 }  // namespace
 
+std::string orphans_in_words(const DataDir& dir) {
+  int running = node::pods_running_below(dir.pods());
+  if (running == 0) return "";
+  return fmt::format("{} of its replicas still run{}: '{}' takes {} over\n", running, running == 1 ? "s" : "",
+                     up_command(dir), running == 1 ? "it" : "them");
+}
+
 int plane_status(const PlaneStatus& command, const Console& console) {
   Result<DataDir> dir = data_dir_of(command.data_dir);
   if (!dir.ok()) return complain(console, dir.error());
   int holder = holder_of(*dir);
   if (holder == 0) {
-    console.out << fmt::format("no plane is up in {}; 'trainyard up' starts one\n", dir->root.string());
+    console.out << fmt::format("no plane is up in {}; '{}' starts one\n", dir->root.string(),
+                               up_command(*dir))
+                << orphans_in_words(*dir);
     return kInputAtFault;
   }
   Target target;

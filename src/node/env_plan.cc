@@ -120,7 +120,7 @@ class EnvPlanner {
     std::string name(text_at(ref, {"name"}));
     const auto& known = is_secret ? around_.secrets : around_.config_maps;
     auto found = known.find(name);
-    if (found != known.end() && found->second != nullptr) return contents_of(found->second, is_secret);
+    if (found != known.end() && found->second != nullptr) return variables_of(found->second, is_secret);
     if (kube::bool_at(ref, {"optional"}).value_or(false)) return std::map<std::string, std::string>{};
     return bad_env(fmt::format("{} \"{}\" not found", is_secret ? "secret" : "configmap", name));
   }
@@ -259,56 +259,69 @@ Result<std::string> resource_field_of(const json::object& pod, const json::objec
 Env service_env(const std::vector<Object>& services) {
   Env env;
   for (const Object& service : services) {
-    std::string_view ip = text_at(*service, {"spec", "clusterIP"});
+    std::string_view address = text_at(*service, {"spec", "clusterIP"});
     const json::array* ports = kube::array_at(*service, {"spec", "ports"});
-    if (ip.empty() || ip == "None" || ports == nullptr || ports->empty()) continue;
+    if (address.empty() || address == "None" || ports == nullptr || ports->empty()) continue;
+    // Its address leads nowhere, its name to a pod.
+    std::string host = fmt::format("{}.{}.svc", kube::name_of(*service), kube::namespace_of(*service));
     std::string name = upper_name(kube::name_of(*service));
-    env.emplace_back(name + "_SERVICE_HOST", ip);
+    env.emplace_back(name + "_SERVICE_HOST", host);
     bool first = true;
     for (const json::value& entry : *ports) {
       const json::object* port = entry.if_object();
       if (port == nullptr) continue;
-      std::string number = std::to_string(kube::int_at(*port, {"port"}).value_or(0));
+      int64_t own = kube::int_at(*port, {"port"}).value_or(0);
+      std::string number = std::to_string(own);
+      std::string there = std::to_string(kube::int_at(*port, {"targetPort"}).value_or(own));
       std::string protocol(text_at(*port, {"protocol"}));
       if (protocol.empty()) protocol = "TCP";
       std::string lower = protocol;
       for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      std::string url = fmt::format("{}://{}:{}", lower, ip, number);
+      std::string url = fmt::format("{}://{}:{}", lower, host, there);
       if (first) {
-        env.emplace_back(name + "_SERVICE_PORT", number);
+        env.emplace_back(name + "_SERVICE_PORT", there);
         env.emplace_back(name + "_PORT", url);
       }
       std::string_view port_name = text_at(*port, {"name"});
-      if (!port_name.empty()) env.emplace_back(name + "_SERVICE_PORT_" + upper_name(port_name), number);
+      if (!port_name.empty()) env.emplace_back(name + "_SERVICE_PORT_" + upper_name(port_name), there);
       std::string prefix = fmt::format("{}_PORT_{}_{}", name, number, protocol);
       env.emplace_back(prefix, url);
       env.emplace_back(prefix + "_PROTO", lower);
-      env.emplace_back(prefix + "_PORT", number);
-      env.emplace_back(prefix + "_ADDR", ip);
+      env.emplace_back(prefix + "_PORT", there);
+      env.emplace_back(prefix + "_ADDR", host);
       first = false;
     }
   }
   return env;
 }
 
-Result<std::map<std::string, std::string>> contents_of(const Object& source, bool is_secret) {
+static Result<Done> decode(const Object& source, std::string_view list, bool base64,
+                           std::map<std::string, std::string>& contents) {
+  const json::object* data = kube::object_at(*source, {list});
+  if (data == nullptr) return Done{};
+  for (const auto& entry : *data) {
+    if (!entry.value().is_string()) continue;
+    std::string_view text = kube::view(entry.value().get_string());
+    std::optional<std::string> value = base64 ? kube::decode_base64(text) : std::string(text);
+    if (!value) return bad_env(fmt::format("key {} is not base64", kube::view(entry.key())));
+    contents[std::string(kube::view(entry.key()))] = std::move(*value);
+  }
+  return Done{};
+}
+
+Result<std::map<std::string, std::string>> variables_of(const Object& source, bool is_secret) {
   std::map<std::string, std::string> contents;
-  auto decode = [&](std::string_view list, bool base64) -> Result<Done> {
-    const json::object* data = kube::object_at(*source, {list});
-    if (data == nullptr) return Done{};
-    for (const auto& entry : *data) {
-      if (!entry.value().is_string()) continue;
-      std::string_view text = kube::view(entry.value().get_string());
-      std::optional<std::string> value = base64 ? kube::decode_base64(text) : std::string(text);
-      if (!value) return bad_env(fmt::format("key {} is not base64", kube::view(entry.key())));
-      contents[std::string(kube::view(entry.key()))] = std::move(*value);
-    }
-    return Done{};
-  };
-  Result<Done> data = decode("data", is_secret);
-  if (!data.ok()) return data.error();
-  Result<Done> more = is_secret ? decode("stringData", false) : decode("binaryData", true);
-  if (!more.ok()) return more.error();
+  Result<Done> done = decode(source, "data", is_secret, contents);
+  if (done.ok() && is_secret) done = decode(source, "stringData", false, contents);
+  if (!done.ok()) return done.error();
+  return contents;
+}
+
+Result<std::map<std::string, std::string>> contents_of(const Object& source, bool is_secret) {
+  Result<std::map<std::string, std::string>> variables = variables_of(source, is_secret);
+  if (!variables.ok() || is_secret) return variables;
+  std::map<std::string, std::string> contents = *variables;
+  if (Result<Done> more = decode(source, "binaryData", true, contents); !more.ok()) return more.error();
   return contents;
 }
 

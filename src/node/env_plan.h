@@ -45,7 +45,8 @@ Result<std::string> field_of(const json::object& pod, const Around& around, std:
 // limits.cpu, requests.memory, ... of a container, divided and rounded up.
 Result<std::string> resource_field_of(const json::object& pod, const json::object& reference,
                                       std::string_view own_container, const Around& around);
-// {NAME_SERVICE_HOST, ...} as Kubernetes injects it for services with an address.
+// {NAME_SERVICE_HOST, ...} as Kubernetes injects it for services with an address, which has no meaning here:
+// they name the service and the pod's own port.
 Env service_env(const std::vector<Object>& services);
 
 // Everything the container sees, each name once. The error is what a pod shows as
@@ -55,7 +56,9 @@ Env service_env(const std::vector<Object>& services);
 Result<Env> plan_env(const json::object& pod, const json::object& container, const Around& around,
                      std::vector<std::string>* left_out = nullptr);
 
-// A value of a secret in clear; of a configMap from data or binaryData. Null pointers are not found.
+// What a volume shows of it: values of a secret in clear; of a configMap from data and binaryData.
 Result<std::map<std::string, std::string>> contents_of(const Object& source, bool is_secret);
+// What may become variables: of a configMap data alone, as on a cluster.
+Result<std::map<std::string, std::string>> variables_of(const Object& source, bool is_secret);
 
 }  // namespace trainyard::node

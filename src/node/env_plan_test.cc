@@ -109,8 +109,7 @@ TEST(PlanEnv, CollectsFromEverywhere) {
       {R"j({"env":[{"name":"A","value":"1"},{"name":"B","value":"$(A)$(C)"},{"name":"C","value":"3"}]})j",
        "A=1 B=1$(C) C=3"},
       {R"j({"env":[{"name":"A","value":"1"},{"name":"A","value":"$(A)2"}]})j", "A=12"},
-      {R"j({"envFrom":[{"configMapRef":{"name":"cm"},"prefix":"P_"}]})j",
-       std::string("P_bin=\0\1 P_k=v", 14)},
+      {R"j({"envFrom":[{"configMapRef":{"name":"cm"},"prefix":"P_"}]})j", "P_k=v"},
       {R"j({"envFrom":[{"secretRef":{"name":"s"}}],"env":[{"name":"password","value":"over"}]})j",
        "password=over"},
       {R"j({"env":[{"name":"P","valueFrom":{"secretKeyRef":{"name":"s","key":"password"}}}]})j", "P=hunter2"},
@@ -126,6 +125,8 @@ TEST(PlanEnv, CollectsFromEverywhere) {
        "error: couldn't find key x in Secret ns/s"},
       {R"j({"env":[{"name":"P","valueFrom":{"configMapKeyRef":{"name":"cm","key":"x"}}}]})j",
        "error: couldn't find key x in ConfigMap ns/cm"},
+      {R"j({"env":[{"name":"P","valueFrom":{"configMapKeyRef":{"name":"cm","key":"bin"}}}]})j",
+       "error: couldn't find key bin in ConfigMap ns/cm"},
       {R"j({"env":[{"name":"P","valueFrom":{"secretKeyRef":{"name":"no","key":"x","optional":true}}}]})j",
        ""},
       {R"j({"envFrom":[{"secretRef":{"name":"no"}}]})j", "error: secret \"no\" not found"},
@@ -172,21 +173,23 @@ TEST(PlanEnv, ValuesThatDoubleOneAnotherEndWhereLinuxDoes) {
   EXPECT_EQ(expand(std::string(300'000, 'y'), values).size(), 300'000u);
 }
 
-TEST(PlanEnv, ServicesWithAnAddressAreInjected) {
+TEST(PlanEnv, ServicesWithAnAddressAreInjectedByTheirNames) {
   Around with;
   with.services = {
-      object(R"j({"metadata":{"name":"my-db"},"spec":{"clusterIP":"10.1.1.1",
-      "ports":[{"name":"main","port":80},{"port":81,"protocol":"UDP"}]}})j"),
+      object(R"j({"metadata":{"name":"my-db","namespace":"ns"},"spec":{"clusterIP":"10.1.1.1",
+      "ports":[{"name":"main","port":80,"targetPort":8080},{"port":81,"protocol":"UDP"}]}})j"),
       object(R"j({"metadata":{"name":"headless"},"spec":{"clusterIP":"None","ports":[{"port":1}]}})j")};
-  EXPECT_EQ(env_in_words(R"j({"env":[{"name":"U","value":"$(MY_DB_PORT)"
+  EXPECT_EQ(
+      env_in_words(R"j({"env":[{"name":"U","value":"$(MY_DB_PORT)"
 }]
 })j",
-                         with),
-            "MY_DB_SERVICE_HOST=10.1.1.1 MY_DB_SERVICE_PORT=80 MY_DB_PORT=tcp://10.1.1.1:80 "
-            "MY_DB_SERVICE_PORT_MAIN=80 MY_DB_PORT_80_TCP=tcp://10.1.1.1:80 MY_DB_PORT_80_TCP_PROTO=tcp "
-            "MY_DB_PORT_80_TCP_PORT=80 MY_DB_PORT_80_TCP_ADDR=10.1.1.1 MY_DB_PORT_81_UDP=udp://10.1.1.1:81 "
-            "MY_DB_PORT_81_UDP_PROTO=udp MY_DB_PORT_81_UDP_PORT=81 MY_DB_PORT_81_UDP_ADDR=10.1.1.1 "
-            "U=tcp://10.1.1.1:80");
+                   with),
+      "MY_DB_SERVICE_HOST=my-db.ns.svc MY_DB_SERVICE_PORT=8080 MY_DB_PORT=tcp://my-db.ns.svc:8080 "
+      "MY_DB_SERVICE_PORT_MAIN=8080 MY_DB_PORT_80_TCP=tcp://my-db.ns.svc:8080 MY_DB_PORT_80_TCP_PROTO=tcp "
+      "MY_DB_PORT_80_TCP_PORT=8080 MY_DB_PORT_80_TCP_ADDR=my-db.ns.svc "
+      "MY_DB_PORT_81_UDP=udp://my-db.ns.svc:81 "
+      "MY_DB_PORT_81_UDP_PROTO=udp MY_DB_PORT_81_UDP_PORT=81 MY_DB_PORT_81_UDP_ADDR=my-db.ns.svc "
+      "U=tcp://my-db.ns.svc:8080");
 }
 
 }  // namespace

@@ -12,13 +12,19 @@ using kube::text_at;
 
 namespace {
 
-void add_names(std::map<std::string, std::string>& hosts, std::string_view asking_ns, std::string_view name,
+// Who asks, and in which cluster.
+struct Asker {
+  std::string_view ns;
+  std::string_view domain;
+};
+
+void add_names(std::map<std::string, std::string>& hosts, const Asker& asker, std::string_view name,
                std::string_view ns, const std::string& ip) {
   std::string full = fmt::format("{}.{}", name, ns);
-  if (asking_ns == ns) hosts.emplace(name, ip);
+  if (asker.ns == ns) hosts.emplace(name, ip);
   hosts.emplace(full, ip);
   hosts.emplace(full + ".svc", ip);
-  hosts.emplace(full + ".svc.cluster.local", ip);
+  hosts.emplace(fmt::format("{}.svc.{}", full, asker.domain), ip);
 }
 
 // Pods by one of their labels, so that a service finds its own without asking each.
@@ -70,13 +76,14 @@ bool selects(const json::object& service, const json::object& pod) {
 }  // namespace
 
 std::map<std::string, std::string> hosts_for(std::string_view ns, const std::vector<NamedPod>& pods,
-                                             const std::vector<Object>& services) {
+                                             const std::vector<Object>& services, std::string_view domain) {
   std::map<std::string, std::string> hosts;
+  Asker asker{ns, domain};
   ByLabel index = index_of(pods);
   for (const Object& service : services) {
     for (const NamedPod* each : candidates(*service, index)) {
       if (!selects(*service, *each->pod)) continue;
-      add_names(hosts, ns, kube::name_of(*service), kube::namespace_of(*service), each->ip);
+      add_names(hosts, asker, kube::name_of(*service), kube::namespace_of(*service), each->ip);
       break;
     }
   }
@@ -85,7 +92,8 @@ std::map<std::string, std::string> hosts_for(std::string_view ns, const std::vec
     if (each.ip.empty() || subdomain.empty()) continue;
     std::string_view hostname = text_at(*each.pod, {"spec", "hostname"});
     if (hostname.empty()) hostname = kube::name_of(*each.pod);
-    add_names(hosts, ns, fmt::format("{}.{}", hostname, subdomain), kube::namespace_of(*each.pod), each.ip);
+    add_names(hosts, asker, fmt::format("{}.{}", hostname, subdomain), kube::namespace_of(*each.pod),
+              each.ip);
   }
   return hosts;
 }

@@ -19,10 +19,10 @@ struct NamedPod {
   std::string ip;  // "" while it has none
 };
 
-// Every name that a pod in `ns` can ask for: <svc>, <svc>.<ns>, <svc>.<ns>.svc and with
-// .cluster.local; <hostname>.<subdomain> likewise. Of several pods the first by name.
+// Every name that a pod in `ns` can ask for: <svc>, <svc>.<ns>, <svc>.<ns>.svc and with the
+// domain of the cluster; <hostname>.<subdomain> likewise. Of several pods the first by name.
 std::map<std::string, std::string> hosts_for(std::string_view ns, const std::vector<NamedPod>& pods,
-                                             const std::vector<Object>& services);
+                                             const std::vector<Object>& services, std::string_view domain);
 
 // spec.hostAliases: what a pod adds to its own hosts file.
 std::map<std::string, std::string> host_aliases_of(const json::object& pod);

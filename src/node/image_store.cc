@@ -240,6 +240,9 @@ Result<Done> ImageStore::pack(const fs::path& from, const std::string& tag, cons
   if (!umoci.ok()) return umoci.error();
   if (progress) progress(fmt::format("Packing {}", from.string()));
   if (::access((layout() / "oci-layout").c_str(), F_OK) != 0) {
+    // A copy that failed before there was any image leaves a folder that is none yet.
+    std::error_code ignored;
+    fs::remove_all(layout(), ignored);
     Result<Done> made = run({umoci->string(), "init", "--layout", layout().string()}, progress, "umoci init");
     if (!made.ok()) return made;
   }

@@ -156,6 +156,15 @@ TEST_F(ImageStoreTest, ImportsLayoutsAndFolders) {
   EXPECT_EQ(store_.list().size(), 1u);
 }
 
+// Nobody listens on that port. What the failed copy leaves is in nobody's way.
+TEST_F(ImageStoreTest, AFolderIsImportedAfterAPullThatFailed) {
+  EXPECT_FALSE(store_.pull("127.0.0.1:1/none", {}).ok());
+  fs::create_directories(folder_.path() / "data" / "images" / "oci" / "blobs");
+  Result<Image> plain = store_.import(folder_.path() / "root", "plain", {});
+  ASSERT_TRUE(plain.ok()) << plain.error().message;
+  EXPECT_TRUE(fs::exists(plain->root / "etc/mark"));
+}
+
 // From a registry to a container that is run as its image says.
 TEST_F(ImageStoreTest, PullsFromARegistryAndRuns) {
   Registry registry(folder_.path());

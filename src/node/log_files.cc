@@ -33,11 +33,16 @@ int oldest_number(const std::filesystem::path& file) {
   return oldest;
 }
 
-// How many lines a file ends.
-int64_t count_lines(const std::filesystem::path& file) {
+// How many lines a file ends, and whether one more is begun.
+struct Lines {
+  int64_t whole = 0;
+  bool unfinished = false;
+};
+
+Lines count_lines(const std::filesystem::path& file) {
   Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return 0;
-  int64_t count = 0;
+  Lines lines;
+  if (!fd.valid()) return lines;
   std::string rest;
   char buffer[kChunk];
   for (ssize_t n = 0; (n = ::read(fd.get(), buffer, sizeof buffer)) > 0;) {
@@ -45,11 +50,13 @@ int64_t count_lines(const std::filesystem::path& file) {
     size_t at = 0;
     for (size_t end = 0; (end = rest.find('\n', at)) != std::string::npos; at = end + 1) {
       std::optional<LogEntry> entry = parse_log_entry(std::string_view(rest).substr(at, end - at));
-      if (entry && entry->whole) ++count;
+      if (!entry) continue;
+      if (entry->whole) ++lines.whole;
+      lines.unfinished = !entry->whole;
     }
     rest.erase(0, at);
   }
-  return count;
+  return lines;
 }
 
 }  // namespace
@@ -163,7 +170,9 @@ void LogReader::find_start() {
     int64_t wanted = std::max<int64_t>(0, *query_.tail_lines);
     int64_t lines = 0;
     for (number = 0; number <= oldest; ++number) {
-      lines += count_lines(rotated(file_, number));
+      Lines counted = count_lines(rotated(file_, number));
+      // What may still be ended is followed from its beginning.
+      lines += counted.whole + (number == 0 && counted.unfinished && !query_.follow ? 1 : 0);
       if (lines >= wanted) break;
     }
     number = std::min(number, oldest);

@@ -104,6 +104,21 @@ TEST(LogReader, TailSinceTimestampsAndLimit) {
   EXPECT_EQ(read_all(file, query), "l0\nl");
 }
 
+TEST(LogReader, ALineThatWasNeverEndedIsALine) {
+  TempFolder folder;
+  std::filesystem::path file = folder.path() / "0.log";
+  LogWriter writer(file, 1 << 20, 3);
+  writer.write(LogStream::kOut, "one\ntwo\nend", kSecond);
+  writer.finish(2 * kSecond);
+  LogQuery query;
+  const std::pair<int64_t, std::string> cases[] = {
+      {0, ""}, {1, "end"}, {2, "two\nend"}, {9, "one\ntwo\nend"}};
+  for (const auto& [lines, wanted] : cases) {
+    query.tail_lines = lines;
+    EXPECT_EQ(read_all(file, query), wanted) << lines;
+  }
+}
+
 TEST(LogReader, FollowsThroughRotation) {
   TempFolder folder;
   std::filesystem::path file = folder.path() / "0.log";

@@ -103,7 +103,7 @@ std::string pair_name(std::string_view plane, const Subnet& subnet, uint32_t add
   return fmt::format("{}{:04x}", pair_prefix(plane), address - subnet.base);
 }
 
-std::string hosts_text(std::string_view hostname, std::string_view ip,
+std::string hosts_text(std::string_view own, std::string_view ip,
                        const std::map<std::string, std::string>& hosts) {
   std::string text =
       "127.0.0.1\tlocalhost\n"
@@ -111,7 +111,7 @@ std::string hosts_text(std::string_view hostname, std::string_view ip,
       "fe00::0\tip6-localnet\n"
       "ff02::1\tip6-allnodes\n"
       "ff02::2\tip6-allrouters\n";
-  if (!ip.empty()) text += fmt::format("{}\t{}\n", ip, hostname);
+  if (!ip.empty()) text += fmt::format("{}\t{}\n", ip, own);
   for (const auto& [name, address] : hosts) text += fmt::format("{}\t{}\n", address, name);
   return text;
 }

@@ -45,8 +45,9 @@ std::string bridge_name(std::string_view plane);
 std::string pair_prefix(std::string_view plane);
 std::string pair_name(std::string_view plane, const Subnet& subnet, uint32_t address);
 
-// `hosts`: name -> address, several names separated by spaces allowed.
-std::string hosts_text(std::string_view hostname, std::string_view ip,
+// `own`: the names of the pod itself, the whole one first, as `hostname -f` wants it. `hosts`: name ->
+// address, several names separated by spaces allowed.
+std::string hosts_text(std::string_view own, std::string_view ip,
                        const std::map<std::string, std::string>& hosts);
 
 }  // namespace trainyard::node

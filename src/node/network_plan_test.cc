@@ -69,6 +69,8 @@ TEST(NetworkPlan, HostsFileHasThePodAndItsPeers) {
   EXPECT_NE(text.find("127.0.0.1\tlocalhost\n"), std::string::npos);
   EXPECT_NE(text.find("10.0.0.2\tw-0\n"), std::string::npos);
   EXPECT_NE(text.find("10.0.0.3\tw-1.ns.svc\n"), std::string::npos);
+  EXPECT_NE(hosts_text("h.sub.ns.svc.d\th", "10.0.0.2", {}).find("10.0.0.2\th.sub.ns.svc.d\th\n"),
+            std::string::npos);
 }
 
 }  // namespace

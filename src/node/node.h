@@ -32,6 +32,7 @@ struct NodeOptions {
   std::string name = "trainyard";
   std::filesystem::path data_dir;  // see the files of pods/, logs/ and volumes/
   std::string host_ip = "127.0.0.1";
+  std::string cluster_domain = "cluster.local";  // what the names of services and pods end in
   Requests capacity;       // CPU and memory of the machine; GPUs are counted from `gpus`
   int64_t disk_bytes = 0;  // of the file system that pods write to; 0: not told
   int pods_max = 1000;

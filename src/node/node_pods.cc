@@ -302,7 +302,7 @@ void Node::Agent::tell_hosts() {
     std::string ns(kube::namespace_of(*entry.pod));
     auto found = by_namespace.find(ns);
     if (found == by_namespace.end()) {
-      Names names{hosts_for(ns, pods, services), 0};
+      Names names{hosts_for(ns, pods, services, options_.cluster_domain), 0};
       names.digest = digest_of(names.hosts, kFnvOffset);
       found = by_namespace.emplace(ns, std::move(names)).first;
     }

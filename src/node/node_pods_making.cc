@@ -105,7 +105,7 @@ void Node::Agent::tell_size(const json::object& claim) {
 // On a thread of its own: with many pods the kernel's waits are waited for together.
 void Node::Agent::prepare(Entry& entry) {
   entry.busy = true;
-  bool taken = makers_->submit([this, plan = plan_pod(*entry.pod)] {
+  bool taken = makers_->submit([this, plan = plan_pod(*entry.pod, options_.cluster_domain)] {
     if (is_stopping()) return;
     Result<std::string> ip = runtime_.prepare(plan);
     (void)post([this, uid = plan.uid, ip] { on_prepared(uid, ip); });
@@ -177,7 +177,7 @@ std::vector<std::string> Node::Agent::cannot_honour(const json::object& pod) {
       plans.push_back(std::move(plan));
     }
   }
-  std::vector<std::string> words = runtime_.cannot_honour(plan_pod(pod), plans);
+  std::vector<std::string> words = runtime_.cannot_honour(plan_pod(pod, options_.cluster_domain), plans);
   for (std::string& more : not_honoured(pod)) words.push_back(std::move(more));
   return words;
 }

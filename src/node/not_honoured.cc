@@ -44,9 +44,24 @@ void look_at_spec(const json::object& spec, Words& words) {
   for (const char* shared : {"hostPID", "hostIPC", "shareProcessNamespace"}) {
     if (kube::bool_at(spec, {shared}).value_or(false)) words.say(fmt::format("{} is not applied", shared));
   }
+  if (std::string_view name = text_at(spec, {"runtimeClassName"}); !name.empty()) {
+    words.say(fmt::format("runtimeClassName {} is not applied: there is one runtime here", name));
+  }
+  if (kube::bool_at(spec, {"setHostnameAsFQDN"}).value_or(false)) {
+    words.say("setHostnameAsFQDN is not applied: the name of the host is the short one");
+  }
+  if (!kube::bool_at(spec, {"hostUsers"}).value_or(true)) words.say("hostUsers: false is not applied");
+  for (const json::value& claim : kube::or_empty(kube::array_at(spec, {"resourceClaims"}))) {
+    if (!claim.is_object()) continue;
+    words.say(fmt::format("resourceClaim {} is not applied", text_at(claim.get_object(), {"name"})));
+  }
 }
 
 void look_at_volume(const json::object& volume, Words& words) {
+  if (std::string_view medium = text_at(volume, {"emptyDir", "medium"}); medium.starts_with("HugePages")) {
+    words.say(fmt::format("volume {}: there are no huge pages here: it is an ordinary folder",
+                          text_at(volume, {"name"})));
+  }
   const json::array* sources = kube::array_at(volume, {"projected", "sources"});
   for (const json::value& source : kube::or_empty(sources)) {
     const json::object* token =
@@ -67,6 +82,18 @@ void look_at_container(const json::object& container, bool host_network, Words& 
     std::optional<int64_t> host = kube::int_at(port.get_object(), {"hostPort"});
     if (!host || host_network) continue;
     words.say(fmt::format("container {}: hostPort {} is not opened on this machine", name, *host));
+  }
+  for (const json::value& device : kube::or_empty(kube::array_at(container, {"volumeDevices"}))) {
+    if (!device.is_object()) continue;
+    words.say(fmt::format("container {}: there are no block devices of volumes here: it has no {}", name,
+                          text_at(device.get_object(), {"devicePath"})));
+  }
+  for (const json::value& mount : kube::or_empty(kube::array_at(container, {"volumeMounts"}))) {
+    if (!mount.is_object()) continue;
+    std::string_view propagation = text_at(mount.get_object(), {"mountPropagation"});
+    if (propagation.empty() || propagation == "None") continue;
+    words.say(fmt::format("container {}: mountPropagation {} is not applied to {}", name, propagation,
+                          text_at(mount.get_object(), {"mountPath"})));
   }
 }
 

@@ -38,5 +38,21 @@ TEST(NotHonoured, EachThingIsToldOnce) {
                    "container a: hostPort 3 is not opened on this machine"}));
 }
 
+TEST(NotHonoured, WhatMachinesHaveThatThisOneIsNot) {
+  EXPECT_EQ(
+      not_honoured(parse(R"j({"spec":{"runtimeClassName":"gvisor","setHostnameAsFQDN":true,"hostUsers":false,
+      "resourceClaims":[{"name":"r"}],
+      "volumes":[{"name":"h","emptyDir":{"medium":"HugePages-2Mi"}},{"name":"m","emptyDir":{"medium":"Memory"}}],
+      "containers":[{"name":"a","volumeDevices":[{"name":"p","devicePath":"/dev/xvda"}],
+        "volumeMounts":[{"name":"m","mountPath":"/m","mountPropagation":"None"},
+                        {"name":"h","mountPath":"/h","mountPropagation":"HostToContainer"}]}]}})j")),
+      (Words{"runtimeClassName gvisor is not applied: there is one runtime here",
+             "setHostnameAsFQDN is not applied: the name of the host is the short one",
+             "hostUsers: false is not applied", "resourceClaim r is not applied",
+             "volume h: there are no huge pages here: it is an ordinary folder",
+             "container a: there are no block devices of volumes here: it has no /dev/xvda",
+             "container a: mountPropagation HostToContainer is not applied to /h"}));
+}
+
 }  // namespace
 }  // namespace trainyard::node

@@ -41,6 +41,12 @@ TEST(SandboxSupport, CrunIsTakenWhereItWorks) {
   EXPECT_FALSE(may_raise_limits(""));
 }
 
+TEST(SandboxSupport, ACommaInThePathIsToldBeforeAnythingStarts) {
+  Result<SandboxSupport> support = sandbox_support("/srv/a,b");
+  ASSERT_FALSE(support.ok());
+  EXPECT_EQ(support.error().message, "/srv/a,b has a comma in its path, which OCI runtimes do not take");
+}
+
 TEST(HostsFor, AnswersLikeAClustersDns) {
   std::vector<NamedPod> pods{
       {object(
@@ -66,7 +72,17 @@ TEST(HostsFor, AnswersLikeAClustersDns) {
       {"s.b.svc", "10.0.0.3"},
       {"s.b.svc.cluster.local", "10.0.0.3"},
   };
-  EXPECT_EQ(hosts_for("a", pods, services), wanted);
+  EXPECT_EQ(hosts_for("a", pods, services, "cluster.local"), wanted);
+}
+
+TEST(HostsFor, NamesEndInTheDomainOfTheCluster) {
+  std::vector<NamedPod> pods{
+      {object(R"({"metadata":{"name":"w","namespace":"a","labels":{"i":"0"}}})"), "10.0.0.2"}};
+  std::vector<Object> services{
+      object(R"({"metadata":{"name":"s","namespace":"a"},"spec":{"selector":{"i":"0"}}})")};
+  std::map<std::string, std::string> wanted{
+      {"s", "10.0.0.2"}, {"s.a", "10.0.0.2"}, {"s.a.svc", "10.0.0.2"}, {"s.a.svc.example.org", "10.0.0.2"}};
+  EXPECT_EQ(hosts_for("a", pods, services, "example.org"), wanted);
 }
 
 TEST(HostAliasesOf, AreReadFromTheSpec) {

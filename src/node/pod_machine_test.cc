@@ -393,6 +393,7 @@ TEST(PodMachine, InitContainersRunInOrder) {
   EXPECT_EQ(life.settle(), "prepare; start i");
   EXPECT_EQ(life.phase(), "Pending");
   EXPECT_EQ(life.state("a"), "waiting PodInitializing 0");
+  EXPECT_EQ(life.state("j"), "waiting PodInitializing 0");
   EXPECT_EQ(life.condition("Initialized"), "False ContainersNotInitialized");
   life.end("i", 0);
   EXPECT_EQ(life.settle(), "start j");

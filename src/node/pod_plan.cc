@@ -183,14 +183,25 @@ References references_of(const json::object& pod) {
   return references;
 }
 
-PodPlan plan_pod(const json::object& pod) {
+namespace {
+
+std::string hostname_of(const json::object& pod) {
+  constexpr size_t kHostnameMax = 63;
+  std::string_view hostname = text_at(pod, {"spec", "hostname"});
+  return std::string(hostname.empty() ? kube::name_of(pod).substr(0, kHostnameMax) : hostname);
+}
+
+}  // namespace
+
+PodPlan plan_pod(const json::object& pod, std::string_view cluster_domain) {
   PodPlan plan;
   plan.uid = kube::uid_of(pod);
   plan.ns = kube::namespace_of(pod);
   plan.name = kube::name_of(pod);
-  plan.hostname = text_at(pod, {"spec", "hostname"});
-  constexpr size_t kHostnameMax = 63;
-  if (plan.hostname.empty()) plan.hostname = plan.name.substr(0, kHostnameMax);
+  plan.hostname = hostname_of(pod);
+  if (std::string_view subdomain = text_at(pod, {"spec", "subdomain"}); !subdomain.empty()) {
+    plan.fqdn = fmt::format("{}.{}.{}.svc.{}", plan.hostname, subdomain, plan.ns, cluster_domain);
+  }
   plan.host_network = kube::bool_at(pod, {"spec", "hostNetwork"}).value_or(false);
   if (const json::array* sysctls = kube::array_at(pod, {"spec", "securityContext", "sysctls"})) {
     for (const json::value& entry : *sysctls) {
@@ -213,7 +224,7 @@ Result<ContainerWish> plan_container(const json::object& pod, const json::object
   Result<Env> env = plan_env(pod, container, around, &wish.left_out);
   if (!env.ok()) return env.error();
   std::map<std::string, std::string> values(env->begin(), env->end());
-  if (!values.contains("HOSTNAME")) plan.env.emplace_back("HOSTNAME", plan_pod(pod).hostname);
+  if (!values.contains("HOSTNAME")) plan.env.emplace_back("HOSTNAME", hostname_of(pod));
   plan.env.insert(plan.env.end(), env->begin(), env->end());
   std::vector<std::string> command = kube::texts_at(container, {"command"});
   plan.argv_is_args_only = command.empty();

@@ -33,7 +33,7 @@ struct ContainerWish {
   std::vector<std::string> left_out;  // of the environment, in words
 };
 
-PodPlan plan_pod(const json::object& pod);
+PodPlan plan_pod(const json::object& pod, std::string_view cluster_domain);
 // The error is what a pod shows as CreateContainerConfigError.
 Result<ContainerWish> plan_container(const json::object& pod, const json::object& container,
                                      const Around& around);

@@ -80,10 +80,18 @@ TEST(PlanContainer, RefusesCapabilitiesThatThereAreNot) {
 TEST(PlanPod, NamesAndNetwork) {
   PodPlan plan =
       plan_pod(parse(R"j({"metadata":{"name":"p","namespace":"ns","uid":"u"},"spec":{"hostNetwork":true,
-      "securityContext":{"sysctls":[{"name":"net.core.somaxconn","value":"1024"}]}}})j"));
+      "securityContext":{"sysctls":[{"name":"net.core.somaxconn","value":"1024"}]}}})j"),
+               "cluster.local");
   EXPECT_EQ(plan.hostname, "p");
+  EXPECT_EQ(plan.fqdn, "");
   EXPECT_TRUE(plan.host_network);
   EXPECT_EQ(plan.sysctls.at("net.core.somaxconn"), "1024");
+}
+
+TEST(PlanPod, ASubdomainGivesAWholeName) {
+  json::object pod =
+      parse(R"j({"metadata":{"name":"p","namespace":"ns"},"spec":{"hostname":"h","subdomain":"sub"}})j");
+  EXPECT_EQ(plan_pod(pod, "example.org").fqdn, "h.sub.ns.svc.example.org");
 }
 
 TEST(ReferencesOf, FindsAllThatMustBeRead) {

@@ -97,7 +97,7 @@ json::object given_resources(const ContainerMemory& memory, const json::object& 
 // One entry of containerStatuses.
 static json::object container_status(const ContainerMemory& memory, const json::object& spec,
                                      const std::string& name, const ContainerStatus* current,
-                                     const ContainerStatus* previous, bool initializing,
+                                     const ContainerStatus* previous, bool has_init_containers,
                                      const std::string& unprepared, const PodView& view) {
   json::object state;
   bool running = current != nullptr && current->phase == ContainerPhase::kRunning;
@@ -107,7 +107,7 @@ static json::object container_status(const ContainerMemory& memory, const json::
     state = terminated_of(*current, view);
   } else {
     json::object waiting{{"reason", memory.waiting_reason.empty()
-                                        ? (initializing ? "PodInitializing" : "ContainerCreating")
+                                        ? (has_init_containers ? "PodInitializing" : "ContainerCreating")
                                         : memory.waiting_reason.c_str()}};
     const std::string& message = memory.waiting_reason.empty() ? unprepared : memory.waiting_message;
     if (!message.empty()) waiting["message"] = message;
@@ -150,10 +150,10 @@ struct PodMachine::Summary {
 PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const PodView& view) const {
   Summary sum;
   bool over = is_over(parts);
+  bool has_init = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.init; });
   for (const Part& part : parts) {
-    bool initializing = part.is_main() && !sum.init_done;
     json::object status = container_status(*part.memory, *part.spec, part.name, part.current, part.previous,
-                                           initializing, prepare_error_, view);
+                                           has_init, prepare_error_, view);
     sum.resizing = sum.resizing || is_resizing(part, view);
     if (sum.resize_error.empty()) sum.resize_error = part.memory->resize_error;
     if (part.init) {

@@ -74,6 +74,7 @@ struct PodPlan {
   std::string hostname;
   bool host_network = false;
   std::map<std::string, std::string> sysctls;
+  std::string fqdn;  // the host's whole name, where the pod has a subdomain
   bool operator==(const PodPlan&) const = default;
 };
 

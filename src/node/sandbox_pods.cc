@@ -28,8 +28,17 @@ constexpr const char* kWholeFile = "whole";  // there once everything else of th
 json::object to_json(const PodPlan& pod) {
   json::object sysctls;
   for (const auto& [name, value] : pod.sysctls) sysctls[kube::jview(name)] = value;
-  return {{"uid", pod.uid},           {"namespace", pod.ns}, {"name", pod.name},
-          {"hostname", pod.hostname}, {"sysctls", sysctls},  {"hostNetwork", pod.host_network}};
+  return {{"uid", pod.uid},
+          {"namespace", pod.ns},
+          {"name", pod.name},
+          {"hostname", pod.hostname},
+          {"fqdn", pod.fqdn},
+          {"sysctls", sysctls},
+          {"hostNetwork", pod.host_network}};
+}
+
+std::string own_names(const PodPlan& pod) {
+  return pod.fqdn.empty() ? pod.hostname : fmt::format("{}\t{}", pod.fqdn, pod.hostname);
 }
 
 PodPlan pod_from(const json::object& from) {
@@ -38,6 +47,7 @@ PodPlan pod_from(const json::object& from) {
   pod.ns = kube::text_at(from, {"namespace"});
   pod.name = kube::text_at(from, {"name"});
   pod.hostname = kube::text_at(from, {"hostname"});
+  pod.fqdn = kube::text_at(from, {"fqdn"});
   pod.host_network = kube::bool_at(from, {"hostNetwork"}).value_or(false);
   const json::object* sysctls = kube::object_at(from, {"sysctls"});
   for (const auto& [name, value] : sysctls == nullptr ? json::object() : *sysctls) {
@@ -116,7 +126,7 @@ Result<Done> SandboxRuntime::make_pod_files(const PodPlan& pod, const std::strin
   Result<Done> written = write_in_place(folder / "resolv.conf", resolv_conf);
   if (written.ok()) written = write_in_place(folder / "hostname", pod.hostname + "\n");
   if (written.ok() && !fs::exists(folder / "hosts")) {
-    written = write_in_place(folder / "hosts", hosts_text(pod.hostname, ip, {}));
+    written = write_in_place(folder / "hosts", hosts_text(own_names(pod), ip, {}));
   }
   if (written.ok()) written = mount_memory(folder / "shm", kShmBytesDefault);
   return written;
@@ -147,7 +157,7 @@ Result<Done> SandboxRuntime::set_hosts(const std::string& uid,
                                        const std::map<std::string, std::string>& hosts) {
   std::optional<Pod> pod = find_pod(uid);
   if (!pod) return Error{ErrorKind::kNotFound, fmt::format("pod {} is not here", uid)};
-  return write_in_place(pod_folder(uid) / "hosts", hosts_text(pod->plan.hostname, pod->ip, hosts));
+  return write_in_place(pod_folder(uid) / "hosts", hosts_text(own_names(pod->plan), pod->ip, hosts));
 }
 
 Result<Done> SandboxRuntime::destroy(const std::string& uid) {

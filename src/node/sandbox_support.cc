@@ -139,6 +139,11 @@ bool has_root_mount(std::string_view mountinfo) {
 }
 
 Result<SandboxSupport> sandbox_support(const fs::path& data_dir, const std::string& wanted) {
+  if (data_dir.string().find(',') != std::string::npos) {
+    return Error{
+        ErrorKind::kUnavailable,
+        fmt::format("{} has a comma in its path, which OCI runtimes do not take", data_dir.string())};
+  }
   if (::geteuid() != 0) {
     return Error{ErrorKind::kForbidden, "sandboxes need root, or a user namespace"};
   }

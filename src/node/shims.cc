@@ -87,6 +87,20 @@ struct Shims::Entry {
   ContainerStatus status;
 };
 
+namespace {
+
+Fd open_life(const std::filesystem::path& folder) {
+  return Fd(::open((folder / kShimLifeFifo).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+}
+
+bool is_alive(const Fd& life) {
+  char ignored[16];
+  ssize_t n = life.valid() ? ::read(life.get(), ignored, sizeof ignored) : 0;
+  return n > 0 || (n < 0 && errno == EAGAIN);
+}
+
+}  // namespace
+
 Shims::Shims(ShimsOptions options) : options_(std::move(options)), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   scan();
 }
@@ -123,7 +137,7 @@ void Shims::scan() {
 
 // Holds the reading end of its FIFO: EOF means that nobody has the other end.
 void Shims::watch(const ContainerId&, Entry& entry) {
-  entry.life = Fd(::open((entry.folder / kShimLifeFifo).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  entry.life = open_life(entry.folder);
   if (!entry.life.valid()) return;
   epoll_event event{};
   event.events = EPOLLIN | EPOLLHUP;
@@ -133,9 +147,7 @@ void Shims::watch(const ContainerId&, Entry& entry) {
 
 void Shims::refresh(Entry& entry) {
   if (entry.status.phase == ContainerPhase::kExited) return;
-  char ignored[16];
-  ssize_t n = entry.life.valid() ? ::read(entry.life.get(), ignored, sizeof ignored) : 0;
-  bool alive = n > 0 || (n < 0 && errno == EAGAIN);
+  bool alive = is_alive(entry.life);
   if (alive && entry.has_state) return;
   std::optional<ShimState> state = read_state(entry.folder);
   entry.has_state = state.has_value();
@@ -341,6 +353,21 @@ Result<Done> Shims::destroy(const std::string& pod_uid) {
   std::error_code error;
   std::filesystem::remove_all(options_.root / pod_uid / "containers", error);
   return Done{};
+}
+
+static bool has_one_that_runs(const std::filesystem::path& pod) {
+  for (const auto& container : entries_of(pod / "containers")) {
+    for (const auto& attempt : entries_of(container)) {
+      if (is_alive(open_life(attempt))) return true;
+    }
+  }
+  return false;
+}
+
+int pods_running_below(const std::filesystem::path& root) {
+  int running = 0;
+  for (const auto& pod : entries_of(root)) running += has_one_that_runs(pod) ? 1 : 0;
+  return running;
 }
 
 }  // namespace trainyard::node

@@ -77,4 +77,7 @@ class Shims {
   std::vector<int> starters_;  // processes that became shims by leaving; to be reaped
 };
 
+// How many pods have a container that runs, whether or not somebody looks after them. Changes nothing.
+int pods_running_below(const std::filesystem::path& root);
+
 }  // namespace trainyard::node

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/dispatch.hpp>
@@ -109,6 +110,17 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
         });
   }
 
+  bool is_known() const override { return known_; }
+
+  void cut() override {
+    net::post(executor_, [self = shared_from_this()] {
+      if (self->websocket_ != nullptr) return self->websocket_->stop();
+      self->stopping_ = true;
+      self->close();
+      self->wake_up();
+    });
+  }
+
   void stop() override {
     net::post(executor_, [self = shared_from_this()] {
       self->stopping_ = true;
@@ -176,7 +188,9 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     deadline_.clear();  // for as long as it takes to answer
     keep_heap_room();
     if (stopping_) co_return false;
-    Outcome outcome = co_await handled(request_of(parser.get(), certificate_));
+    HttpRequest request = request_of(parser.get(), certificate_);
+    if (!known_) known_ = handler_.knows(request);
+    Outcome outcome = co_await handled(std::move(request));
     body_share_.reset();
     bool keep = parser.get().keep_alive();
     if (auto* response = std::get_if<HttpResponse>(&outcome)) {
@@ -195,7 +209,7 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
     bool has_begun = buffer_.size() > 0;
     bool is_in_header = false;
     bool is_in_body = false;
-    if (!has_begun) deadline_.set(limits_.idle);
+    if (!has_begun) deadline_.set(known_ ? limits_.idle : limits_.stranger);
     while (true) {
       beast::error_code error;
       if (buffer_.size() > 0) buffer_.consume(parser.put(buffer_.data(), error));
@@ -402,9 +416,10 @@ class Connection final : public LiveConnection, public std::enable_shared_from_t
   // State.
   beast::flat_buffer buffer_;
   bool certificate_ = false;
-  Room::Share body_share_;         // of the request that is read or answered
-  std::optional<Status> refused_;  // its body, before it was read
-  bool reading_ = false;           // nothing is being answered: it may be closed at any time
+  std::atomic<bool> known_ = false;  // written by its own thread
+  Room::Share body_share_;           // of the request that is read or answered
+  std::optional<Status> refused_;    // its body, before it was read
+  bool reading_ = false;             // nothing is being answered: it may be closed at any time
   bool stopping_ = false;
   bool ready_ = false;  // the stream may have more
   bool peer_left_ = false;

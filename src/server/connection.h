@@ -22,6 +22,10 @@ class LiveConnection {
   virtual ~LiveConnection() = default;
   // Ends what goes on and closes; thread-safe, returns at once.
   virtual void stop() = 0;
+  // Whether the client has shown who it is. Thread-safe.
+  virtual bool is_known() const = 0;
+  // Closes, whatever goes on: a stranger has to make room. Thread-safe, returns at once.
+  virtual void cut() = 0;
 };
 
 // Serves the client until it leaves, then calls `done` on some thread. REQUIRES: the socket's

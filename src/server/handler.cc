@@ -85,9 +85,13 @@ void Handler::handle(HttpRequest request, Respond respond, Run run) {
   admit(call, *route);
 }
 
+bool Handler::knows(const HttpRequest& request) const {
+  return gate_.who(request, options_.clock()).has_value();
+}
+
 OrStatus<Room::Share> Handler::admit_body(const HttpRequest& head, size_t bytes) {
   if (auto wrong = gate_.check_address(head)) return *wrong;
-  if (!gate_.who(head, options_.clock())) return unauthorized();
+  if (!knows(head)) return unauthorized();
   if (Room::Share share = bodies_.take(bytes)) return share;
   return too_many_requests("too many large requests at once, try again", 1);
 }

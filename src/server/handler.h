@@ -42,6 +42,9 @@ class Handler {
   // The hub, the registry and the pods outlive it. `pods` may be null: there is no node.
   Handler(HandlerOptions options, hub::Hub& hub, Registry& registry, PodAccess* pods);
 
+  // Whether we know who sends it.
+  bool knows(const HttpRequest& request) const;
+
   // Before a large body is read: who sends it, and whether there is room for it. The share is to be kept
   // until the request is answered.
   OrStatus<Room::Share> admit_body(const HttpRequest& head, size_t bytes);

@@ -272,6 +272,18 @@ TEST_F(HandlerTest, OldVersionsOfTfJobArePatched) {
   EXPECT_NE(lines.find(R"("apiVersion":"kubeflow.org/v1beta1")"), std::string::npos) << lines;
 }
 
+TEST_F(HandlerTest, APodThatMayNotBeBoundYetIsNot) {
+  std::string pods(kPodsPath);
+  call("POST", pods, R"({"metadata":{"name":"g"},"spec":{"schedulingGates":[{"name":"x"}],
+      "containers":[{"name":"a","image":"i"}]}})");
+  HttpResponse refused = call("POST", pods + "/g/binding", R"({"target":{"name":"n"}})");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_NE(text(refused, {"message"}).find("pod g has non-empty .spec.schedulingGates"), std::string::npos);
+  call("POST", pods, pod_text("p"));
+  EXPECT_EQ(call("POST", pods + "/p/binding?dryRun=All", R"({"target":{"name":"n"}})").status, 201);
+  EXPECT_EQ(text(call("GET", pods + "/p"), {"spec", "nodeName"}), "");
+}
+
 TEST_F(HandlerTest, Subresources) {
   std::string pods(kPodsPath);
   call("POST", pods, pod_text("p"));
@@ -418,6 +430,30 @@ TEST_F(HandlerTest, ATunnelNeedsAWebSocketOfOurs) {
   Outcome agreed = ask("GET", target, "", {{"Sec-WebSocket-Protocol", "v5.channel.k8s.io"}}, true);
   ASSERT_TRUE(std::holds_alternative<UpgradeResponse>(agreed));
   EXPECT_EQ(std::get<UpgradeResponse>(agreed).subprotocol, "v5.channel.k8s.io");
+}
+
+// Refused a WebSocket, kubectl asks for SPDY and shows the answer to that.
+TEST_F(HandlerTest, WhoAsksForSpdyIsToldFirstWhatElseIsWrong) {
+  auto told = [&](std::string_view target) {
+    Outcome outcome = ask("POST", std::string(kPodsPath) + std::string(target), "",
+                          {{"Upgrade", "SPDY/3.1"}, {"Connection", "Upgrade"}});
+    const HttpResponse& response = std::get<HttpResponse>(outcome);
+    return fmt::format("{} {}", response.status, HandlerTest::text(response, {"message"}));
+  };
+  EXPECT_EQ(told("/none/exec?command=ls&stdout=true"), "404 pods \"none\" not found");
+  EXPECT_EQ(told("/none/portforward"), "404 pods \"none\" not found");
+  call("POST", std::string(kPodsPath), pod_text("p"));
+  EXPECT_EQ(told("/p/exec?command=ls&stdout=true&container=x"), "400 container x is not valid for pod p");
+  call("PATCH", std::string(kPodsPath) + "/p/status",
+       R"({"status":{"phase":"Pending","containerStatuses":[{"name":"c","state":{"waiting":{}}}]}})",
+       "application/merge-patch+json");
+  EXPECT_EQ(told("/p/exec?command=ls&stdout=true"),
+            "400 container \"c\" in pod \"p\" is waiting to start: ContainerCreating");
+  call(
+      "PATCH", std::string(kPodsPath) + "/p/status",
+      R"({"status":{"phase":"Running","containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":1}}}]}})",
+      "application/merge-patch+json");
+  EXPECT_EQ(told("/p/exec?command=ls&stdout=true"), "400 container c of pod default/p does not run");
 }
 
 TEST_F(HandlerTest, WhoCannotGoIntoAContainerIsNotToldThatThePodIsMissing) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/access.h"
+#include "kube/kept_only.h"
 #include "server/body.h"
 #include "server/event_versions.h"
 #include "server/nulls.h"
@@ -71,18 +72,11 @@ json::value stored_patch(const ApiResource& api, kube::PatchKind kind, json::val
   return patch;
 }
 
-// Kinds that are kept because kubectl and others ask for them; their controllers are not here.
-void warn_if_nobody_acts(const CallRef& call) {
+void warn_if_only_kept(const CallRef& call, const json::object& object) {
   const kube::Resource& resource = call->api->resource;
   if (!call->api->built_in) return;
-  if (resource.group == "apps" || resource.group == "batch") {
-    call->warnings.push_back(fmt::format(
-        "a {} is only kept here: no controller of Trainyard acts on it, so no pod will come of it",
-        resource.kind));
-  }
-  for (std::string_view limit : {"ResourceQuota", "LimitRange", "NetworkPolicy", "PodDisruptionBudget"}) {
-    if (resource.kind != limit) continue;
-    call->warnings.push_back(fmt::format("a {} is only kept here: Trainyard does not enforce it", limit));
+  for (std::string& words : kube::kept_only(resource.group, resource.kind, object)) {
+    call->warnings.push_back(std::move(words));
   }
 }
 
@@ -283,13 +277,13 @@ void Objects::watch(const CallRef& call) {
 }
 
 void Objects::create(const CallRef& call) {
-  warn_if_nobody_acts(call);
   if (call->api->resource.namespaced && call->path.ns.empty()) {
     return refuse(call, bad_request("an object of this kind is created in a namespace"));
   }
   OrStatus<Written> written = written_body(call, "");
   if (auto* status = std::get_if<Status>(&written)) return refuse(call, *status);
   auto& [body, options] = std::get<Written>(written);
+  warn_if_only_kept(call, body);
   call->path.name = kube::name_of(body);
   const bool dry = options.dry_run;
   ask(call, kube::Create{std::move(body)}, std::move(options),

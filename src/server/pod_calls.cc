@@ -71,6 +71,22 @@ std::optional<Status> check_websocket(const CallRef& call) {
   return bad_request("Upgrade request required");
 }
 
+// What the pod's status says against going into the container, for who cannot have a tunnel anyway: kubectl
+// asks again for SPDY when a WebSocket is refused, and shows what it is told then.
+std::optional<Status> check_container(const json::object& pod, const PodRef& ref) {
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"}) {
+    for (const json::value& entry : kube::or_empty(kube::array_at(pod, {"status", list}))) {
+      const json::object* status = entry.if_object();
+      if (status == nullptr || kube::text_at(*status, {"name"}) != ref.container) continue;
+      if (kube::object_at(*status, {"state", "running"}) != nullptr) return std::nullopt;
+      if (is_not_begun(pod)) return waiting_to_start(ref);
+      return bad_request(
+          fmt::format("container {} of pod {}/{} does not run", ref.container, ref.ns, ref.name));
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Status> check_running(const json::object& pod) {
   std::string_view phase = kube::text_at(pod, {"status", "phase"});
   if (phase != "Succeeded" && phase != "Failed") return std::nullopt;
@@ -95,7 +111,6 @@ bool PodCalls::handle(const CallRef& call) {
   bool fits = call->request.method == "GET" || (name != "log" && call->request.method == "POST");
   if (!fits) return refuse(call, method_not_allowed(&call->api->resource, call->request.method)), true;
   if (name == "log") return log(call), true;
-  if (std::optional<Status> wrong = check_websocket(call)) return refuse(call, *wrong), true;
   if (name == "portforward") return port_forward(call), true;
   return exec(call, name == "attach"), true;
 }
@@ -122,48 +137,51 @@ void PodCalls::exec(const CallRef& call, bool attach) {
   Result<ExecQuery> query = exec_of_query(call->query(), attach);
   if (!query.ok()) return refuse(call, bad_request(query.error().message));
   std::optional<ChosenChannel> channel = pick_channel(call->request.header("sec-websocket-protocol"));
-  if (!channel) return refuse(call, bad_request("v5.channel.k8s.io or v4.channel.k8s.io must be offered"));
-  objects_.get(
-      call, [this, query = *query, channel = *channel](const CallRef& call, const hub::Answer& answered) {
-        const json::object& pod = *answered.object;
-        Result<std::string> container = container_of(pod, call->query().get("container"));
-        if (!container.ok()) return refuse(call, bad_request(container.error().message));
-        if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
-        PodRef ref = ref_of(pod, *container);
-        auto begin = [this, call, ref, query, channel, is_new = is_not_begun(pod)] {
-          Result<std::unique_ptr<ExecSession>> session = pods_->exec(ref, query);
-          if (!session.ok()) return refuse(call, not_inside(*call, ref, is_new, session.error()));
-          call->respond(UpgradeResponse{.subprotocol = channel.name,
-                                        .tunnel = exec_tunnel(std::move(session).value(), channel.protocol)});
-        };
-        if (!commands_.submit(std::move(begin))) refuse(call, too_many_calls());
-      });
+  objects_.get(call, [this, query = *query, channel](const CallRef& call, const hub::Answer& answered) {
+    const json::object& pod = *answered.object;
+    Result<std::string> container = container_of(pod, call->query().get("container"));
+    if (!container.ok()) return refuse(call, bad_request(container.error().message));
+    if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
+    PodRef ref = ref_of(pod, *container);
+    if (std::optional<Status> no_tunnel = check_websocket(call)) {
+      return refuse(call, check_container(pod, ref).value_or(*no_tunnel));
+    }
+    if (!channel) return refuse(call, bad_request("v5.channel.k8s.io or v4.channel.k8s.io must be offered"));
+    auto begin = [this, call, ref, query, channel = *channel, is_new = is_not_begun(pod)] {
+      Result<std::unique_ptr<ExecSession>> session = pods_->exec(ref, query);
+      if (!session.ok()) return refuse(call, not_inside(*call, ref, is_new, session.error()));
+      call->respond(UpgradeResponse{.subprotocol = channel.name,
+                                    .tunnel = exec_tunnel(std::move(session).value(), channel.protocol)});
+    };
+    if (!commands_.submit(std::move(begin))) refuse(call, too_many_calls());
+  });
 }
 
 void PodCalls::port_forward(const CallRef& call) {
   std::string_view offered = call->request.header("sec-websocket-protocol");
   bool tunnelled = offers(offered, kTunnelledPortForward);
   std::optional<ChosenChannel> channel = pick_channel(offered);
-  if (!tunnelled && !channel) {
-    return refuse(call, bad_request("SPDY/3.1+portforward.k8s.io or v4.channel.k8s.io must be offered"));
-  }
   Result<std::vector<int>> ports = std::vector<int>();
-  if (!tunnelled) ports = ports_of_query(call->query());
+  if (!tunnelled && channel) ports = ports_of_query(call->query());
   if (!ports.ok()) return refuse(call, bad_request(ports.error().message));
-  objects_.get(call,
-               [this, tunnelled, channel, ports = *ports](const CallRef& call, const hub::Answer& answered) {
-                 const json::object& pod = *answered.object;
-                 if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
-                 // A port is the pod's; whichever container is asked about it gives the same.
-                 Result<std::string> container = container_of(pod, "");
-                 PodRef ref = ref_of(pod, container.ok() ? *container : first_container(pod));
-                 Connect connect = connect_to(std::move(ref));
-                 if (tunnelled) {
-                   return call->respond(
-                       UpgradeResponse{std::string(kTunnelledPortForward), spdy_tunnel(std::move(connect))});
-                 }
-                 call->respond(UpgradeResponse{channel->name, forward_tunnel(std::move(connect), ports)});
-               });
+  objects_.get(call, [this, tunnelled, channel, ports = *ports](const CallRef& call,
+                                                                const hub::Answer& answered) {
+    const json::object& pod = *answered.object;
+    if (std::optional<Status> wrong = check_running(pod)) return refuse(call, *wrong);
+    if (std::optional<Status> no_tunnel = check_websocket(call)) return refuse(call, *no_tunnel);
+    if (!tunnelled && !channel) {
+      return refuse(call, bad_request("SPDY/3.1+portforward.k8s.io or v4.channel.k8s.io must be offered"));
+    }
+    // A port is the pod's; whichever container is asked about it gives the same.
+    Result<std::string> container = container_of(pod, "");
+    PodRef ref = ref_of(pod, container.ok() ? *container : first_container(pod));
+    Connect connect = connect_to(std::move(ref));
+    if (tunnelled) {
+      return call->respond(
+          UpgradeResponse{std::string(kTunnelledPortForward), spdy_tunnel(std::move(connect))});
+    }
+    call->respond(UpgradeResponse{channel->name, forward_tunnel(std::move(connect), ports)});
+  });
 }
 
 Connect PodCalls::connect_to(PodRef pod) {

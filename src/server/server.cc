@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -162,10 +163,22 @@ class TlsServer final : public Server {
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     std::lock_guard lock(mutex_);
-    // Over the limit the socket is closed as it goes out of scope.
-    if (stopping_ || static_cast<int64_t>(connections_.size()) >= options_.limits.connections_max) return;
+    // Where there is no room the socket is closed as it goes out of scope.
+    if (stopping_ || !make_room()) return;
     uint64_t id = ++last_id_;
     connections_[id] = serve(std::move(socket), tls_, handler_, options_.limits, [this, id] { forget(id); });
+  }
+
+  // Whether there is room for one more. Of strangers the one that has been here longest goes: who says
+  // nothing can keep nobody out. REQUIRES: mutex_ is held.
+  bool make_room() {
+    if (static_cast<int64_t>(connections_.size()) < options_.limits.connections_max) return true;
+    auto stranger = std::find_if(connections_.begin(), connections_.end(),
+                                 [](const auto& each) { return !each.second->is_known(); });
+    if (stranger == connections_.end()) return false;
+    stranger->second->cut();
+    connections_.erase(stranger);
+    return true;
   }
 
   void forget(uint64_t id) {

@@ -21,15 +21,16 @@
 namespace trainyard::server {
 
 struct ServerLimits {
-  int64_t connections_max = 512;
+  int64_t connections_max = 512;  // then who has not shown who it is makes room for who comes
   int64_t in_flight_max = 400;
   // What of large bodies is kept, all connections together: of requests until they are answered, of
   // answers and events until they are sent.
   size_t bodies_bytes_max = 32 << 20;
   size_t unsent_bytes_max = 128 << 20;
   Duration handshake{10'000};
-  Duration idle{300'000};   // between two requests
-  Duration header{10'000};  // from the first byte to the end of the header
+  Duration idle{300'000};     // between two requests
+  Duration stranger{10'000};  // for who has not shown who it is
+  Duration header{10'000};    // from the first byte to the end of the header
   Duration body{60'000};
   Duration write{30'000};  // one answer, or one chunk of a stream
 };

@@ -210,6 +210,29 @@ TEST(ServerLimitsTest, ConnectionsAreCounted) {
   EXPECT_EQ(first->call("GET", "/version").status, 200);
 }
 
+TEST(ServerLimitsTest, WhoHasNotShownWhoItIsKeepsNobodyOut) {
+  TestPlane plane({.connections_max = 3});
+  auto known = plane.client();
+  EXPECT_EQ(known->call("GET", "/version").status, 200);
+  std::vector<std::unique_ptr<TestClient>> strangers;
+  for (int i = 0; i < 6; ++i) strangers.push_back(plane.client({.token = ""}));
+  EXPECT_EQ(strangers.back()->call("GET", "/version").status, 401);
+  EXPECT_EQ(strangers.front()->call("GET", "/version").status, 0);
+  auto another = plane.client();
+  EXPECT_EQ(another->call("GET", "/version").status, 200);
+  EXPECT_EQ(known->call("GET", "/version").status, 200);
+}
+
+TEST(ServerLimitsTest, WhoDoesNotShowWhoItIsHasLittleTime) {
+  TestPlane plane({.stranger = Duration{300}});
+  auto known = plane.client();
+  EXPECT_EQ(known->call("GET", "/version").status, 200);
+  auto stranger = plane.client({.token = ""});
+  ASSERT_TRUE(stranger->connected());
+  EXPECT_TRUE(stranger->ended());
+  EXPECT_EQ(known->call("GET", "/version").status, 200);
+}
+
 // --- HTTP ---
 
 TEST(ServerHttpTest, OneConnectionServesManyRequestsAlsoAtOnce) {

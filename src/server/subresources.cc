@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/access.h"
+#include "kube/meta.h"
 #include "kube/patch.h"
 #include "server/body.h"
 #include "server/queries.h"
@@ -121,7 +122,9 @@ void Subresources::bind(const CallRef& call, const json::object& binding) {
   std::string node(kube::text_at(binding, {"target", "name"}));
   std::string uid(kube::text_at(binding, {"metadata", "uid"}));
   if (node.empty()) return refuse(call, bad_request("target.name: a node is wanted"));
-  objects_.get(call, [this, node, uid](const CallRef& call, const hub::Answer& answered) {
+  Result<kube::WriteOptions> options = write_options_of_query(call->query());
+  if (!options.ok()) return refuse(call, status_of_query(options.error(), "CreateOptions"));
+  objects_.get(call, [this, node, uid, options = *options](const CallRef& call, const hub::Answer& answered) {
     const json::object& pod = *answered.object;
     auto conflict = [&](std::string text) {
       refuse(call, status_of({ErrorKind::kConflict, std::move(text)}, call->api->resource, call->path.name));
@@ -130,12 +133,18 @@ void Subresources::bind(const CallRef& call, const json::object& binding) {
     std::string_view there = kube::text_at(pod, {"spec", "nodeName"});
     if (!there.empty())
       return conflict(fmt::format("pod {} is already assigned to node {}", call->path.name, there));
+    if (kube::is_deleting(pod)) {
+      return conflict(fmt::format("pod {} is being deleted, cannot be assigned to a host", call->path.name));
+    }
+    if (!kube::or_empty(kube::array_at(pod, {"spec", "schedulingGates"})).empty()) {
+      return conflict(fmt::format("pod {} has non-empty .spec.schedulingGates", call->path.name));
+    }
     json::object patch{
         {"metadata",
          json::object{{"resourceVersion", jview(kube::text_at(pod, {"metadata", "resourceVersion"}))}}},
         {"spec", json::object{{"nodeName", node}}}};
     kube::Patch verb{call->path.name, kube::PatchKind::kMerge, std::move(patch)};
-    objects_.ask(call, std::move(verb), {},
+    objects_.ask(call, std::move(verb), options,
                  [](const CallRef& call, const hub::Answer&) { answer(call, created_status(), 201); });
   });
 }

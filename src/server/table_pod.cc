@@ -157,6 +157,8 @@ Summary summary_of(const json::object& pod) {
     }
   }
   read_init_containers(summary, pod);
+  // A sidecar that has ended takes nothing back.
+  if (is_true(pod, "Initialized")) summary.initializing = false;
   read_containers(summary, pod);
   if (kube::is_deleting(pod)) {
     summary.status = text_at(pod, {"status", "reason"}) == "NodeLost" ? "Unknown" : "Terminating";

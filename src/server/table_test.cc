@@ -105,6 +105,14 @@ TEST(Table, PodsSayHowFarTheirInitContainersAre) {
             "p | 0/1 | Init:CrashLoopBackOff | 1 | 3m");
 }
 
+TEST(Table, ASidecarThatEndedLastDoesNotHideHowThePodEnded) {
+  EXPECT_EQ(pod_row(R"("containers":[{"name":"a"}],"initContainers":[{"name":"s","restartPolicy":"Always"}])",
+                    R"("phase":"Failed","conditions":[{"type":"Initialized","status":"True"}],
+      "initContainerStatuses":[{"name":"s","restartCount":1,"started":false,"state":{"terminated":{"reason":"Error","exitCode":137}}}],
+      "containerStatuses":[{"name":"a","state":{"terminated":{"reason":"OOMKilled","exitCode":137}}}])"),
+            "p | 0/2 | OOMKilled | 1 | 3m");
+}
+
 TEST(Table, PodsShowMoreWhenWide) {
   ObjectRef pod = shared_object(R"({"metadata":{"name":"p","creationTimestamp":"2026-11-16T11:57:00Z"},
       "spec":{"nodeName":"n","containers":[{"name":"a"}]},"status":{"phase":"Pending","podIP":"10.0.0.1"}})");

@@ -235,6 +235,18 @@ class SandboxRun(RunCases, Yard):
         self.assertEqual(status, 0, out + err)
         self.assertIn("worker-0 | met", out)
 
+    def test_names_in_tf_config_lead_to_replicas_in_any_cluster_domain(self):
+        script = ("python3 -c 'import json, os, socket; hosts = json.loads(os.environ[\"TF_CONFIG\"])[\"cluster\"][\"worker\"]; "
+                  "print(\"reached\", hosts[0], socket.gethostbyname(hosts[0].split(\":\")[0]) == os.environ[\"IP\"])'")
+        role = shell_role(1, script, container={
+            "env": [{"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}]})
+        # A second worker, so that there is a TF_CONFIG; it looks for the first as well, and cannot be it.
+        role["replicas"] = 2
+        status, out, err = self.run_job(tfjob("far", {"Worker": role}, success="AllWorkers"),
+                                        options=["--cluster-domain", "example.org"])
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("worker-0 | reached far-worker-0.default.svc.example.org:2222 True", out)
+
     def test_the_program_that_makes_sandboxes_can_be_chosen(self):
         """Where it does not work here, that is said and nothing starts."""
         job = tfjob("chosen", {"Worker": shell_role(1, "echo begun")})

@@ -37,6 +37,10 @@ class Up(Yard):
         self.assertEqual(self.trainyard("down", "--data-dir", self.data)[0], 0)
         self.assertEqual(self.trainyard("status", "--data-dir", self.data)[0], 1)
 
+    def test_what_it_says_can_be_typed_as_it_stands(self):
+        self.data = self.home / "with space"
+        self.assertIn(f"  export KUBECONFIG='{self.data}/kubeconfig'\n", self.up())
+
     def test_secrets_of_the_plane_are_private(self):
         self.up()
         for path in [self.data / "kubeconfig", *(self.data / "pki").iterdir()]:
@@ -58,6 +62,11 @@ class Up(Yard):
         self.wait_until("both replicas", lambda: runs.exists() and len(runs.read_text().split()) == 2)
         os.kill(self.pid(), signal.SIGKILL)
         time.sleep(0.5)
+        self.assertTrue(processes_with(marker))
+        for command in ("status", "down"):
+            status, out, err = self.trainyard(command, "--data-dir", self.data)
+            self.assertEqual(status, 1, out + err)
+            self.assertIn(f"2 of its replicas still run: 'trainyard up --data-dir {self.data}' takes them over", out)
         self.assertTrue(processes_with(marker))
         self.up()
         status, out, err = self.trainyard("wait", "--data-dir", self.data, "kept", "--for=succeeded", "--timeout", "60s")
