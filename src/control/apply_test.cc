@@ -132,6 +132,21 @@ TEST(ApplyTest, WhereTheServerForgetsWhatMustBeRememberedNothingIsBegun) {
   EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
 }
 
+TEST(ApplyTest, AJobWhoseGangNobodyFollowsIsToldSo) {
+  OperatorOptions options;
+  options.around = {};
+  Yard yard(options);
+  yard.submit("j", {{"workers", 2}, {"gang", true}});
+  yard.pass(seconds(600));
+  EXPECT_TRUE(
+      yard.events("GangFailed")
+          .starts_with("the operator does not follow PodGroups of scheduling.volcano.sh: it needs "
+                       "--gang-scheduler-name, with 'asked' for the jobs alone that ask for a gang x"))
+      << yard.events("GangFailed");
+  EXPECT_EQ(yard.names(kube::kVolcanoPodGroups), "");
+  EXPECT_LT(yard.tap.writes, 5);
+}
+
 TEST(ApplyTest, UnknownFieldsOfTheJobSurviveEveryWrite) {
   Yard yard;
   json::object spec{{"workers", 1}, {"hold", true}, {"unheardOf", json::object{{"deep", json::array{1, 2}}}}};
