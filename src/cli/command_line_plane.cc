@@ -68,7 +68,8 @@ void add_settings(CLI::App& command, dialect::Settings& settings) {
                      "Domain that host names in TF_CONFIG end in, as the cluster is set up");
   command.add_option(
       "--gang-scheduler-name", settings.gang_scheduler,
-      "Gang scheduler of TFJobs: volcano, kube-batch, trainyard, or the name of a scheduler-plugins profile");
+      "Gang scheduler of TFJobs: volcano, kube-batch, trainyard, or the name of a scheduler-plugins profile; "
+      "asked: for those alone that ask for a gang");
   command
       .add_option("--clean-pod-policy", settings.default_clean_policy,
                   "What TFJobs without a cleanPodPolicy get: Running (the default), All or None")

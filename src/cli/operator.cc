@@ -53,7 +53,7 @@ std::vector<kube::Resource> kinds_around(const OperatorCommand& command, bool t9
     if (std::find(around.begin(), around.end(), resource) == around.end()) around.push_back(resource);
   };
   for (model::GangScheduler scheduler : {model::GangScheduler::kVolcano, model::GangScheduler::kKubeBatch,
-                                         model::GangScheduler::kCoscheduling}) {
+                                         model::GangScheduler::kCoscheduling, model::GangScheduler::kT9k}) {
     if (!command.settings.gang_scheduler.empty()) add(dialect::resource_of(scheduler));
   }
   if (command.settings.one_service_per_job) add(kube::kServices);

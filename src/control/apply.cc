@@ -129,6 +129,7 @@ class Applier {
   Failure take(const model::UpsertGang& step) {
     CHECK(seen_.spec.gang.has_value());
     const std::string& name = seen_.spec.gang->name;
+    if (gang_stream() < 0) return failed(not_followed(), about(NoteKind::kGangFailed, name));
     model::JobSpec as_wanted = seen_.spec;
     as_wanted.gang = step.gang;
     json::object body = c_.dialect.render_gang(as_wanted);
@@ -298,6 +299,13 @@ class Applier {
         "choose another scheduler",
         gang_resource().group);
     return error;
+  }
+  // What a group says, that it is let in above all, would never be seen.
+  Error not_followed() const {
+    return {ErrorKind::kInvalid,
+            fmt::format("the operator does not follow PodGroups of {}: it needs --gang-scheduler-name, with "
+                        "'asked' for the jobs alone that ask for a gang",
+                        gang_resource().group)};
   }
   kube::Resource gang_resource() const { return dialect::resource_of(seen_.spec.gang->scheduler); }
   const model::Companion* find_companion(const model::UpsertCompanion& step) const {

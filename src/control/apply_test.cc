@@ -112,6 +112,41 @@ TEST(ApplyTest, CompanionsAreMarkedAndBroughtUpToDate) {
   EXPECT_NE(kube::text_at(*mended, {"data", "key"}), "old");
 }
 
+// A CRD of somebody else's, as after an installation that leaves the old one where it is.
+TEST(ApplyTest, WhereTheServerForgetsWhatMustBeRememberedNothingIsBegun) {
+  Yard yard;
+  yard.tap.pruned = "trainyard";
+  yard.submit("j", {{"workers", 1}});
+  yard.carry();
+  yard.carry();
+  std::optional<Turn> turn = yard.op().run_one(yard.now);
+  ASSERT_TRUE(turn && turn->pass.error);
+  EXPECT_EQ(turn->pass.error->message,
+            "the CustomResourceDefinition toys.toys.example.com does not keep status.trainyard, where is "
+            "remembered what became of replicas: replace it by that of 'trainyard install --crds-only'");
+  yard.pass(seconds(600));
+  EXPECT_EQ(yard.names(kube::kPods), "");
+  EXPECT_LT(yard.tap.writes, 20);
+  yard.tap.pruned.clear();
+  yard.pass(seconds(130));
+  EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
+}
+
+TEST(ApplyTest, AJobWhoseGangNobodyFollowsIsToldSo) {
+  OperatorOptions options;
+  options.around = {};
+  Yard yard(options);
+  yard.submit("j", {{"workers", 2}, {"gang", true}});
+  yard.pass(seconds(600));
+  EXPECT_TRUE(
+      yard.events("GangFailed")
+          .starts_with("the operator does not follow PodGroups of scheduling.volcano.sh: it needs "
+                       "--gang-scheduler-name, with 'asked' for the jobs alone that ask for a gang x"))
+      << yard.events("GangFailed");
+  EXPECT_EQ(yard.names(kube::kVolcanoPodGroups), "");
+  EXPECT_LT(yard.tap.writes, 5);
+}
+
 TEST(ApplyTest, UnknownFieldsOfTheJobSurviveEveryWrite) {
   Yard yard;
   json::object spec{{"workers", 1}, {"hold", true}, {"unheardOf", json::object{{"deep", json::array{1, 2}}}}};

@@ -4,7 +4,7 @@
 //             "ttl": 10, "gang": true, "group": "an annotation of every pod"}}
 //
 // Pods are <job>-worker-<i>; the job succeeds when all workers have; its status is
-// {"phase", "state"}. A negative number of workers is invalid.
+// {"phase", "trainyard"}. A negative number of workers is invalid.
 #pragma once
 
 #include "dialect/shared/dialect.h"

@@ -110,13 +110,14 @@ json::object render_tensorboard(const model::JobSpec& spec) {
 }
 
 model::JobState recall(const model::JobSpec& spec, const json::object& object) {
-  const json::object* state = kube::object_at(object, {"status", "state"});
+  const json::object* state = kube::object_at(object, {"status", dialect::kRecord});
   return model::decode_state(spec, state == nullptr ? json::object{} : *state);
 }
 
 json::object project(const model::Observation& seen, const model::JobState& state, const json::object&,
                      Time) {
-  return {{"phase", model::to_string(state.phase)}, {"state", model::encode_state(seen.spec, state)}};
+  return {{"phase", model::to_string(state.phase)},
+          {kube::jview(dialect::kRecord), model::encode_state(seen.spec, state)}};
 }
 
 std::optional<dialect::EventText> announce(const model::JobSpec&, const model::Note& note) {

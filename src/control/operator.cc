@@ -176,8 +176,13 @@ void Operator::take_in(int stream, const std::vector<client::Output>& outputs, T
 void Operator::wake(int dialect, std::string_view ns, std::string_view name, Time now) {
   int jobs = view_.in(view_.dialects[dialect].jobs, ns);
   if (name.empty() || jobs < 0 || !view_.caches[jobs].contains(ns, name)) return;
-  JobKey key{dialect, std::string(ns), std::string(name)};
-  if (ports_.observer != nullptr && led_) due_since_.emplace(key, now);
+  look_at({dialect, std::string(ns), std::string(name)}, now);
+}
+
+void Operator::look_at(JobKey key, Time now) {
+  // Who stands by looks at every job that there is once it leads, and at none that is gone by then.
+  if (!led_) return;
+  if (ports_.observer != nullptr) due_since_.emplace(key, now);
   queue_.add(key, now);
 }
 
@@ -198,7 +203,10 @@ void Operator::wake_jobs_of(int stream, const json::object& object, Time now) {
   for (size_t i = 0; i < dialects_.size(); ++i) {
     int dialect = static_cast<int>(i);
     const DialectStreams& streams = view_.dialects[i];
-    if (place == streams.jobs) return wake(dialect, ns, kube::name_of(object), now);
+    // One that is gone as well: what is remembered of it goes with the pass that finds nothing.
+    if (place == streams.jobs) {
+      return look_at({dialect, std::string(ns), std::string(kube::name_of(object))}, now);
+    }
     if (place == streams.pods || place == streams.services) {
       const std::string name = dialects_[i].job_name_of(object);
       wake(dialect, ns, name, now);
@@ -219,7 +227,7 @@ void Operator::wake_jobs_of(int stream, const json::object& object, Time now) {
   for (size_t i = 0; i < dialects_.size(); ++i) {
     const auto& jobs = view_.cache(view_.dialects[i].jobs, ns).all();
     for (auto it = jobs.lower_bound({std::string(ns), ""}); it != jobs.end() && it->first.ns == ns; ++it) {
-      queue_.add({static_cast<int>(i), it->first.ns, it->first.name}, now);
+      look_at({static_cast<int>(i), it->first.ns, it->first.name}, now);
     }
   }
 }
@@ -260,7 +268,7 @@ std::optional<Turn> Operator::run_one(Time now) {
   // After a step back of the clock everything would be looked at too late.
   bool clock_went_back = now < last_now_;
   last_now_ = now;
-  if ((leads_now && !led_) || clock_went_back) wake_everything(now);
+  if (leads_now && (!led_ || clock_went_back)) wake_everything(now);
   if (led_ != leads_now && ports_.observer != nullptr) ports_.observer->leads(leads_now);
   led_ = leads_now;
   sweep_tombstones(now);

@@ -131,6 +131,7 @@ class Operator final : public Steps {
 
   void take_in(int stream, const std::vector<client::Output>& outputs, Time now);
   void wake(int dialect, std::string_view ns, std::string_view name, Time now);
+  void look_at(JobKey key, Time now);
   void wake_jobs_of(int stream, const json::object& object, Time now);
   // A job that is awake already; dialect -1 for none.
   struct Woken {

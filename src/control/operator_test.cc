@@ -67,6 +67,35 @@ TEST(OperatorTest, ADeletedJobTakesEverythingWithItAndIsForgotten) {
   EXPECT_EQ(yard.names(kube::kPods), "j-worker-0");
 }
 
+// What hears which jobs were found to be gone.
+struct HeardGone final : Observer {
+  std::vector<std::string> gone;
+  void passed(const JobKey& key, const Pass& pass, Duration, Duration) override {
+    if (pass.job_gone) gone.push_back(key.name);
+  }
+  void leads(bool) override {}
+  void lease_trouble(const std::optional<Error>&) override {}
+  void stream_is(int, const client::Stream&, const StreamHealth&) override {}
+  void shown(Duration) override {}
+};
+
+TEST(OperatorTest, OfAJobThatIsGoneThereIsAPassThatForgetsIt) {
+  for (bool ended : {true, false}) {
+    Yard yard;
+    HeardGone heard;
+    yard.observer = &heard;
+    yard.start();
+    yard.submit("j", {{"workers", 1}});
+    yard.submit("stays", {{"workers", 1}});
+    yard.settle();
+    if (ended) yard.set_pod("j-worker-0", "Succeeded");
+    yard.pass(kPutOffMax);
+    yard.remove(kToys, "j");
+    yard.settle();
+    EXPECT_EQ(heard.gone, std::vector<std::string>{"j"}) << (ended ? "ended" : "under way");
+  }
+}
+
 TEST(OperatorTest, AJobGoesWhenItsTimeIsOver) {
   Yard yard;
   yard.submit("j", {{"workers", 1}, {"ttl", 10}});
@@ -352,6 +381,33 @@ TEST(OperatorTest, OnlyTheLeaderWritesAndAnotherTakesOver) {
   yard.submit("j", {{"workers", 1}});
   yard.pass(seconds(1));
   EXPECT_EQ(yard.names(kube::kPods), "");
+}
+
+TEST(OperatorTest, WhoStandsByKeepsNothingOfJobsThatComeAndGo) {
+  OperatorOptions options;
+  options.elects_leader = true;
+  options.lease_ns = "ns";
+  Yard yard(options);
+  json::object spec{{"holderIdentity", "another"}, {"leaseDurationSeconds", 15}};
+  json::object lease{{"metadata", json::object{{"name", options.lease_name}}}, {"spec", std::move(spec)}};
+  ASSERT_TRUE(yard.store.create(kube::kLeases, "ns", std::move(lease), yard.now).ok());
+  HeardGone heard;
+  yard.observer = &heard;
+  yard.start();
+  yard.pass(seconds(1));
+  ASSERT_FALSE(yard.op().leads());
+  for (std::string_view name : {"a", "b", "c"}) {
+    yard.submit(name, {{"workers", 1}});
+    yard.settle();
+    if (name != "c") yard.remove(kToys, name);
+    yard.settle();
+  }
+  EXPECT_EQ(yard.op().counts().passes, 0);
+  yard.pass(kLeaseDuration + seconds(1));
+  ASSERT_TRUE(yard.op().leads());
+  EXPECT_EQ(yard.names(kube::kPods), "c-worker-0");
+  EXPECT_EQ(yard.op().counts().transitions, (Transition{.created = 1}));
+  EXPECT_EQ(heard.gone, std::vector<std::string>{}) << "nothing was kept of the others";
 }
 
 TEST(OperatorTest, WhatTheClockIsSetToChangesNothingOfWhoLeads) {

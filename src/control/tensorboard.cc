@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/match.h"
+#include "control/retry.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 
@@ -76,7 +77,10 @@ void BoardKeeper::take_in(int stream, const std::vector<client::Output>& outputs
 
 void BoardKeeper::wake_owner(const json::object& child, Time now) {
   std::string_view owner = board_owning(child);
-  if (!owner.empty()) queue_.add({std::string(kube::namespace_of(child)), std::string(owner)}, now);
+  std::string_view ns = kube::namespace_of(child);
+  // What one leaves behind that is gone is collected by the cluster.
+  if (!caches_[kBoardStream].contains(ns, owner)) return;
+  queue_.add({std::string(ns), std::string(owner)}, now);
 }
 
 bool BoardKeeper::synced() const {
@@ -85,7 +89,7 @@ bool BoardKeeper::synced() const {
 
 bool BoardKeeper::step(Time now) {
   if (!synced()) return false;
-  if (options_.leads && !options_.leads()) {
+  if (!leads()) {
     not_before_ = now + kLeadAgain;
     return false;
   }
@@ -120,10 +124,24 @@ std::optional<Error> BoardKeeper::keep(const client::Object& board, Time now, st
   client::Object service = child_of(*board, kServiceStream);
   BoardPlan plan = plan_board({board.get(), pod.get(), service.get()}, options_.settings, now);
   for (const BoardStep& step : plan.steps) {
-    if (auto error = carry_out(*board, step, now)) return error;
+    std::optional<Error> error = carry_out(*board, step, now);
+    if (!error) continue;
+    const bool is_of_child = !std::holds_alternative<WriteBoardStatus>(step);
+    if (is_of_child && retry_for(error->kind) == Retry::kTell) {
+      say_refused(*board, {board.get(), pod.get(), service.get(), error->message}, now);
+    }
+    return error;
   }
   wake = plan.wake;
   return std::nullopt;
+}
+
+// Who asks how it is doing looks at its status.
+void BoardKeeper::say_refused(const json::object& board, const BoardSeen& seen, Time now) {
+  for (const BoardStep& step : plan_board(seen, options_.settings, now).steps) {
+    // What is wrong is known already; it is tried again with the rest.
+    if (std::holds_alternative<WriteBoardStatus>(step)) static_cast<void>(carry_out(board, step, now));
+  }
 }
 
 std::optional<Error> BoardKeeper::create(const json::object& board, const kube::Resource& resource,
@@ -147,6 +165,8 @@ std::optional<Error> BoardKeeper::create(const json::object& board, const kube::
 }
 
 std::optional<Error> BoardKeeper::carry_out(const json::object& board, const BoardStep& step, Time now) {
+  // The lease may have run out while an earlier step took its time.
+  if (!leads()) return Error{ErrorKind::kUnavailable, "somebody else leads: nothing is written"};
   std::string_view ns = kube::namespace_of(board);
   auto remove = [&](const DeleteBoardPod& what) -> std::optional<Error> {
     Result<Done> gone = client::remove(client_, kube::kPods, ns, what.name, {.uid = what.uid});

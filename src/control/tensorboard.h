@@ -24,7 +24,8 @@ namespace trainyard::control {
 struct BoardOptions {
   BoardSettings settings;
   std::string ns;  // "" for all namespaces
-  // Asked before each object; nothing is done while somebody else leads. Empty: we always do.
+  // Asked before each object and before each write; nothing is done while somebody else leads. Empty: we
+  // always do.
   std::function<bool()> leads;
   // Told of every error, after which the object is tried again, ever more seldom. Empty: nobody is.
   std::function<void(const client::ObjectKey&, const Error&)> trouble;
@@ -49,8 +50,10 @@ class BoardKeeper final : public Steps {
   void take_in(int stream, const std::vector<client::Output>& outputs, Time now);
   void wake_owner(const json::object& child, Time now);
   bool synced() const;
+  bool leads() const { return !options_.leads || options_.leads(); }
   // The first error stops it; the rest waits for the next look.
   std::optional<Error> keep(const client::Object& board, Time now, std::optional<Time>& wake);
+  void say_refused(const json::object& board, const BoardSeen& seen, Time now);
   std::optional<Error> carry_out(const json::object& board, const BoardStep& step, Time now);
   std::optional<Error> create(const json::object& board, const kube::Resource& resource,
                               const json::object& body, Time now);

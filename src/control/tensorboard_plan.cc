@@ -201,6 +201,7 @@ BoardState board_state_of(const BoardSeen& seen, const Result<BoardSpec>& spec) 
   if (spec->suspended) {
     return {"Paused", false, seen.pod == nullptr ? "TensorBoard is suspended" : "the pod is being stopped"};
   }
+  if (!seen.refused.empty()) return {"Initializing", false, std::string(seen.refused)};
   if (seen.pod != nullptr && pod_is_ready(*seen.pod)) return {"Running", true, "TensorBoard is ready"};
   return {"Initializing", false, why_pod_waits(seen.pod)};
 }

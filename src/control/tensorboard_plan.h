@@ -91,6 +91,7 @@ struct BoardSeen {
   const json::object* board = nullptr;
   const json::object* pod = nullptr;
   const json::object* service = nullptr;
+  std::string_view refused = {};  // why one that is not there could not be made
 };
 BoardPlan plan_board(const BoardSeen& seen, const BoardSettings& settings, Time now);
 

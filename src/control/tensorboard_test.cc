@@ -146,6 +146,41 @@ TEST_F(BoardKeeperTest, SomebodyElsesServiceIsLeftAloneAndToldAbout) {
   for (const client::Object& event : events.items)
     told += kube::text_at(*event, {"reason"}) == "FailedCreate";
   EXPECT_EQ(told, 1);
+  client::Object board = *store_.get(kube::kTensorBoards, "ns", "b");
+  EXPECT_EQ(kube::text_at(*board, {"status", "phase"}), "Initializing");
+  std::string conditions = json::serialize(board->at("status").at("conditions"));
+  EXPECT_NE(conditions.find("already exists"), std::string::npos) << conditions;
+  int64_t revision = store_.revision();
+  settle();
+  EXPECT_EQ(store_.revision(), revision) << "it is said once";
+  ASSERT_TRUE(store_.remove(kube::kServices, "ns", "b-tensorboard", {}, now_).ok());
+  now_ = now_ + seconds(130);
+  settle();
+  EXPECT_TRUE(there(kube::kPods, "b-tensorboard"));
+  conditions =
+      json::serialize(store_.get(kube::kTensorBoards, "ns", "b").value()->at("status").at("conditions"));
+  EXPECT_EQ(conditions.find("already exists"), std::string::npos) << conditions;
+}
+
+TEST_F(BoardKeeperTest, WhoLosesTheLeadBetweenTwoWritesWritesNoMore) {
+  add_board("b");
+  int writes = 0;
+  struct Counting final : client::Client {
+    Counting(client::Client& inner, int& writes) : inner(inner), writes(writes) {}
+    Result<client::Reply> send(kube::Request request) override {
+      writes += client::is_write(request) && request.resource != kube::kEvents;
+      return inner.send(std::move(request));
+    }
+    client::Client& inner;
+    int& writes;
+  };
+  Counting counting(client_, writes);
+  BoardKeeper keeper(counting, {{}, "", [&] { return writes == 0; }});
+  for (const StreamRequest& wanted : keeper.requests(now_))
+    keeper.on_list(wanted.stream, client_.send(wanted.request), now_);
+  EXPECT_TRUE(keeper.step(now_));
+  EXPECT_EQ(writes, 1);
+  EXPECT_FALSE(there(kube::kPods, "b-tensorboard"));
 }
 
 // Says no to every status, as a server whose definition of the kind is another.

@@ -15,6 +15,18 @@ std::string described(const kube::Resource& resource, std::string_view name) {
   return fmt::format("{} \"{}\"", resource.plural, name);
 }
 
+bool has_record(const json::object* status) {
+  return status != nullptr && status->contains(jview(dialect::kRecord));
+}
+
+// Of a definition that is not ours, as Kubeflow's: without what is remembered nothing must be begun.
+Error forgetful(const kube::Resource& resource) {
+  return {ErrorKind::kInvalid,
+          fmt::format("the CustomResourceDefinition {}.{} does not keep status.{}, where is remembered what "
+                      "became of replicas: replace it by that of 'trainyard install --crds-only'",
+                      resource.plural, resource.group, dialect::kRecord)};
+}
+
 // The entry of the controller among an object's owners, null when it has none.
 const json::object* controller_of(const json::object& object) {
   const json::array* owners = kube::array_at(object, {"metadata", "ownerReferences"});
@@ -139,12 +151,16 @@ std::optional<Error> Writer::prove_fresh() {
 std::optional<Error> Writer::write_status(json::object status,
                                           const std::function<json::object()>& once_more) {
   ++writes_;
+  const bool remembers = has_record(&status);
   kube::UpdateStatus update = kube::status_update(c_.dialect.resource, *job_, std::move(status));
   Result<Object> written =
       client::update_status(c_.client, c_.dialect.resource, c_.key.ns, std::move(update.body));
   if (written.ok()) {
-    answered_ = *written;
     job_became(*written);
+    if (remembers && !has_record(kube::object_at(**written, {"status"}))) {
+      return forgetful(c_.dialect.resource);
+    }
+    answered_ = *written;
     return std::nullopt;
   }
   if (written.error().kind != ErrorKind::kUnknown) return job_lost(written.error());

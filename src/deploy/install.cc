@@ -51,16 +51,19 @@ Objects rights_of(const Workload& workload, Program program, const InstallOption
   return objects;
 }
 
-// What people may do who may edit or view a namespace already.
+// What people may do who may edit or view a namespace already: by the roles that every cluster has, and by
+// those that Kubeflow gives the members of a profile.
 Objects user_roles() {
   Objects roles;
   for (bool edit : {false, true}) {
     json::object role = object_head("rbac.authorization.k8s.io/v1", "ClusterRole",
                                     edit ? "trainyard-edit" : "trainyard-view", "");
     json::object& labels = role["metadata"].as_object()["labels"].as_object();
-    labels["rbac.authorization.k8s.io/aggregate-to-admin"] = "true";
-    labels["rbac.authorization.k8s.io/aggregate-to-edit"] = "true";
-    if (!edit) labels["rbac.authorization.k8s.io/aggregate-to-view"] = "true";
+    for (std::string_view to : {"admin", "edit", "view"}) {
+      if (edit && to == "view") continue;
+      labels[fmt::format("rbac.authorization.k8s.io/aggregate-to-{}", to)] = "true";
+      labels[fmt::format("rbac.authorization.kubeflow.org/aggregate-to-kubeflow-{}", to)] = "true";
+    }
     role["rules"] = rules_for_people(edit);
     roles.push_back(std::move(role));
   }

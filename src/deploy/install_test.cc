@@ -158,6 +158,24 @@ TEST(Install, EveryBindingNamesARoleAndAnAccountThatAreThere) {
   }
 }
 
+// Kubeflow binds the members of a profile to roles of its own; theirs for TFJobs goes with their operator.
+TEST(Install, WhoMayEditOrViewANamespaceMayDoSoWithItsJobs) {
+  std::vector<json::object> objects = install_objects({});
+  auto adds_to = [&](const char* role, const std::string& to) {
+    const json::object* found = find_object(objects, "ClusterRole", role);
+    return found != nullptr && kube::label_of(*found, to) == "true";
+  };
+  for (const char* prefix : {"rbac.authorization.k8s.io/aggregate-to-",
+                             "rbac.authorization.kubeflow.org/aggregate-to-kubeflow-"}) {
+    for (const char* to : {"admin", "edit", "view"}) {
+      EXPECT_TRUE(adds_to("trainyard-view", prefix + std::string(to))) << prefix << to;
+    }
+    EXPECT_TRUE(adds_to("trainyard-edit", prefix + std::string("admin"))) << prefix;
+    EXPECT_TRUE(adds_to("trainyard-edit", prefix + std::string("edit"))) << prefix;
+    EXPECT_FALSE(adds_to("trainyard-edit", prefix + std::string("view"))) << prefix;
+  }
+}
+
 TEST(Permissions, NeverEverythingAndSecretsOnlyForVolcanosJobs) {
   for (bool volcano : {false, true}) {
     bool secrets = false;
@@ -187,6 +205,8 @@ TEST(Permissions, PeopleSeeQueuesAndChangeGangsAlone) {
   EXPECT_TRUE(has(true, "podgroups", "create"));
   EXPECT_FALSE(has(true, "queues", "update"));
   EXPECT_FALSE(has(false, "tfjobs", "create"));
+  EXPECT_TRUE(has(false, "tfjobs/status", "get"));
+  EXPECT_FALSE(has(true, "tfjobs/status", "update"));
 }
 
 // The files under deploy/ are what this room says. TRAINYARD_REWRITE=1 writes them.

@@ -189,7 +189,8 @@ json::array rules_for_people(bool edit) {
     rules.push_back(json::object{
         {"apiGroups", texts_of(groups)}, {"resources", texts_of(resources)}, {"verbs", texts_of(verbs)}});
   };
-  add({"kubeflow.org"}, {"tfjobs", "tfjobs/scale"});
+  add({"kubeflow.org"},
+      edit ? Words{"tfjobs", "tfjobs/scale"} : Words{"tfjobs", "tfjobs/scale", "tfjobs/status"});
   add({"batch.tensorstack.dev"}, {"tensorflowtrainingjobs"});
   add({"tensorstack.dev"}, {"tensorboards"});
   add(kPodGroupApis, {"podgroups"});

@@ -426,14 +426,39 @@ def kueue(world):
     same(len(ended), 1, "Kueue takes the first; there is one")
 
 
+def counted(metrics, name, ns):
+    """What a counter of Kubeflow's name says of TFJobs in the namespace."""
+    found = re.search(rf'(?m)^training_operator_jobs_{name}_total{{job_namespace="{ns}",framework="tensorflow"}} (\d+)$', metrics)
+    return int(found.group(1)) if found else 0
+
+
+def in_states(metrics, ns):
+    """How many TFJobs of the namespace are in which state."""
+    found = re.findall(rf'(?m)^trainyard_jobs{{kind="TFJob",namespace="{ns}",state="(\w+)"}} (\d+)$', metrics)
+    return {state: int(count) for state, count in found if count != "0"}
+
+
 @case("operator: metrics, health, and Kubeflow's names of metrics")
 def metrics(world):
+    def counts():
+        text = world.operator.metrics()
+        return {name: counted(text, name, world.ns) for name in ("created", "successful", "failed", "restarted", "deleted")}
+
+    nothing = dict.fromkeys(("created", "successful", "failed", "restarted", "deleted"), 0)
+    same(counts(), nothing, "before anything happens here")
     world.submit(tfjob("j", {"Worker": role(plan="0")}))
+    world.submit(tfjob("bad", {"Worker": role(plan="1")}))
+    world.submit(tfjob("again", {"Worker": role(plan="137 run", policy="ExitCode")}))
     world.wait_true("j", "Succeeded")
+    world.wait_true("bad", "Failed")
+    until(lambda: counts() == {"created": 3, "successful": 1, "failed": 1, "restarted": 1, "deleted": 0}, lambda: f"each is counted once: {counts()}")
+    world.wait_true("again", "Running")
+    until(lambda: in_states(world.operator.metrics(), world.ns) == {"succeeded": 1, "failed": 1, "running": 1}, lambda: f"{in_states(world.operator.metrics(), world.ns)}")
+    for name in ("j", "again"):
+        world.api.delete("tfjob", world.ns, name)
+    until(lambda: counts() == {"created": 3, "successful": 1, "failed": 1, "restarted": 1, "deleted": 2}, lambda: f"two are deleted: {counts()}")
+    same(in_states(world.operator.metrics(), world.ns), {"failed": 1}, "states of jobs that are there")
     text = world.operator.metrics()
-    for name in ("training_operator_jobs_created_total", "training_operator_jobs_successful_total", "training_operator_jobs_failed_total", "training_operator_jobs_restarted_total", "training_operator_jobs_deleted_total"):
-        check(name in text, f"{name} is not in /metrics")
-    check(f'job_namespace="{world.ns}"' in text, "labels of Kubeflow's metrics")
     dashboard = json.loads((ROOT / "deploy/grafana/trainyard-operator.json").read_text())
     shown = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
     check(len(shown) > 10, "a dashboard with panels")
