@@ -17,7 +17,8 @@ TEST(UpCommand, NamesTheFolderUnlessItIsTheUsualOne) {
   EXPECT_EQ(up_command({"/srv/my plane"}), "trainyard up --data-dir '/srv/my plane'");
   EXPECT_EQ(for_a_shell("it's"), "'it'\\''s'");
   Result<std::filesystem::path> usual = default_data_dir();
-  if (usual.ok()) EXPECT_EQ(up_command({*usual}), "trainyard up");
+  ASSERT_TRUE(usual.ok());
+  EXPECT_EQ(up_command({*usual}), "trainyard up");
 }
 
 class DataDirTest : public ::testing::Test {
