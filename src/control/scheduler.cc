@@ -59,6 +59,11 @@ class SchedulerFence final : public client::Client {
   std::function<bool()> leads_;
 };
 
+// "" of none.
+std::string version_of(const client::Object& object) {
+  return object == nullptr ? "" : std::string(kube::text_at(*object, {"metadata", "resourceVersion"}));
+}
+
 }  // namespace
 
 Scheduler::Scheduler(SchedulerPorts ports, SchedulerOptions options)
@@ -209,7 +214,7 @@ bool Scheduler::run_evictions(Time now) {
       settle_eviction(batch[i], marked[i], now);
       continue;
     }
-    deletions.push_back(evict_request(batch[i].pod));
+    deletions.push_back(evict_request(batch[i].pod, version_of(marked[i]->object)));
     leaving.push_back(std::move(batch[i]));
   }
   std::vector<Result<client::Reply>> deleted = send_writes(std::move(deletions));

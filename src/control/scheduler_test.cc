@@ -359,6 +359,39 @@ TEST(Scheduler, AGangLeavesAtOnce) {
   EXPECT_EQ(yard.events("Preempted"), 3);
 }
 
+// The deletion of one that has lost its lease meanwhile may land long after another has let the pod stay.
+TEST(Scheduler, APodThatWasWrittenToSinceItWasMarkedStaysUntilThatIsSeen) {
+  SchedulerYard yard;
+  yard.node("n1", "4");
+  yard.queue("urgent", {}, json::object{{"priority", 10}});
+  yard.gang("low", 3, "1");
+  yard.settle();
+  std::string version;
+  yard.tap.before = [&](int, const kube::Request& request) -> std::optional<Error> {
+    const auto* removal = std::get_if<kube::Delete>(&request.verb);
+    if (removal == nullptr || removal->name != "low-1" || !version.empty()) return std::nullopt;
+    version = removal->options.version;
+    json::object written = **yard.store.get(kube::kPods, "ns", "low-1");
+    written["metadata"].as_object()["labels"] = json::object{{"a", "b"}};
+    EXPECT_TRUE(yard.store.update(kube::kPods, "ns", written, yard.now).ok());
+    return std::nullopt;
+  };
+  yard.group("high", 2, "urgent");
+  yard.pod("high-0", "1", "high");
+  yard.pod("high-1", "1", "high");
+  int refused = 0;
+  yard.tap.after = [&](int, const kube::Request& request) -> std::optional<Error> {
+    const auto* removal = std::get_if<kube::Delete>(&request.verb);
+    if (removal == nullptr || removal->name != "low-1") return std::nullopt;
+    refused += kube::text_at(**yard.store.get(kube::kPods, "ns", "low-1"), {"metadata", "deletionTimestamp"}).empty();
+    return std::nullopt;
+  };
+  yard.settle();
+  EXPECT_NE(version, "");
+  EXPECT_EQ(refused, 1) << "what was decided of an older one is not done to it";
+  EXPECT_EQ(yard.scheduler().counts().evicted, 3) << "it is decided anew";
+}
+
 std::string mark_of(SchedulerYard& yard, std::string_view pod) {
   std::vector<kube::Condition> all = kube::decode_conditions(**yard.store.get(kube::kPods, "ns", pod));
   const kube::Condition* mark = kube::find_condition(all, "DisruptionTarget");

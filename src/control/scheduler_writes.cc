@@ -38,11 +38,13 @@ kube::Request bind_request(const PodName& pod, std::string_view node) {
 }
 
 kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& eviction, Time now) {
-  return condition_request(pod, {{"type", "DisruptionTarget"},
-                                 {"status", "True"},
-                                 {"reason", kube::jview(kPreemptionByScheduler)},
-                                 {"message", eviction_text(eviction)},
-                                 {"lastTransitionTime", format_rfc3339(now)}});
+  kube::Request request = condition_request(pod, {{"type", "DisruptionTarget"},
+                                                  {"status", "True"},
+                                                  {"reason", kube::jview(kPreemptionByScheduler)},
+                                                  {"message", eviction_text(eviction)},
+                                                  {"lastTransitionTime", format_rfc3339(now)}});
+  request.heed = kube::Heed::kIdentity;
+  return request;
 }
 
 kube::Request unmark_request(const PodName& pod, Time now) {
@@ -76,9 +78,10 @@ kube::Request claim_volume_request(const VolumeName& volume, const ClaimName& cl
                         kube::Patch{volume.name, kube::PatchKind::kMerge, std::move(body)});
 }
 
-kube::Request evict_request(const PodName& pod) {
+kube::Request evict_request(const PodName& pod, std::string marked) {
   kube::DeleteOptions options;
   options.uid = pod.uid;
+  options.version = std::move(marked);
   return kube::unheeded(kube::kPods, pod.ns, kube::Delete{pod.name, std::move(options)});
 }
 

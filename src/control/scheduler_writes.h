@@ -39,7 +39,8 @@ struct VolumeName {
 kube::Request bind_request(const PodName& pod, std::string_view node);
 // The reason in the condition DisruptionTarget of a pod that its scheduler will delete.
 inline constexpr std::string_view kPreemptionByScheduler = "PreemptionByScheduler";
-// Says first that the pod goes because of its scheduler, so that nobody charges it for that.
+// Says first that the pod goes because of its scheduler, so that nobody charges it for that. The answer is
+// asked for the version.
 kube::Request mark_evicted_request(const PodName& pod, const sched::Eviction& eviction, Time now);
 // Says that it does not go after all.
 kube::Request unmark_request(const PodName& pod, Time now);
@@ -47,7 +48,9 @@ kube::Request unmark_request(const PodName& pod, Time now);
 kube::Request select_node_request(const ClaimName& claim, std::string_view node);
 // The volume is the claim's, on condition that it is still the one that was seen.
 kube::Request claim_volume_request(const VolumeName& volume, const ClaimName& claim);
-kube::Request evict_request(const PodName& pod);
+// On condition that nobody has written to it since it was marked, which made it that version: a deletion that
+// was held up for long must not meet a pod that another scheduler lets stay.
+kube::Request evict_request(const PodName& pod, std::string marked);
 // The condition PodScheduled=False.
 kube::Request tell_pod_request(const PodName& pod, std::string_view message, Time now);
 // The new status of a PodGroup or Queue, on condition that it is still the one that was seen.

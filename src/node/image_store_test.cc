@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/nobodys_port.h"
 #include "kube/access.h"
 #include "node/process_runtime.h"
 #include "node/sandbox_runtime.h"
@@ -156,9 +157,10 @@ TEST_F(ImageStoreTest, ImportsLayoutsAndFolders) {
   EXPECT_EQ(store_.list().size(), 1u);
 }
 
-// Nobody listens on that port. What the failed copy leaves is in nobody's way.
+// What the failed copy leaves is in nobody's way.
 TEST_F(ImageStoreTest, AFolderIsImportedAfterAPullThatFailed) {
-  EXPECT_FALSE(store_.pull("127.0.0.1:1/none", {}).ok());
+  NobodysPort port;
+  EXPECT_FALSE(store_.pull(fmt::format("127.0.0.1:{}/none", port.number()), {}).ok());
   fs::create_directories(folder_.path() / "data" / "images" / "oci" / "blobs");
   Result<Image> plain = store_.import(folder_.path() / "root", "plain", {});
   ASSERT_TRUE(plain.ok()) << plain.error().message;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/nobodys_port.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "kube/objects.h"
@@ -349,7 +350,7 @@ TEST_F(NodeTest, CommandsConnectionsAndUsage) {
   EXPECT_EQ(node_->usage(uid).count("main"), 1u);
   EXPECT_GT(node_->node_usage().memory_bytes, 0);
   EXPECT_FALSE(node_->exec({"ns", "pod", "none", "main"}, {{"true"}, false, false}).ok());
-  EXPECT_FALSE(node_->connect({"ns", "pod", uid, "main"}, 1).ok());
+  EXPECT_FALSE(node_->connect({"ns", "pod", uid, "main"}, NobodysPort().number()).ok());
   node_->stop(true);
   EXPECT_FALSE(node_->exec({"ns", "pod", uid, "main"}, {{"true"}, false, false}).ok());
   EXPECT_TRUE(node_->usage(uid).empty());
