@@ -43,6 +43,15 @@ int cap_last() {
   return last;
 }
 
+// What is mounted in the data folder of a plane, ours or another, comes and goes with its pods.
+bool belongs_to_a_plane(const fs::path& target) {
+  std::error_code none;
+  for (fs::path folder = target; folder.has_relative_path(); folder = folder.parent_path()) {
+    if (fs::exists(folder / "sandbox" / "network" / "addresses", none)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string plane_id(const fs::path& data_dir) {
@@ -189,14 +198,16 @@ std::vector<std::string> SandboxRuntime::cannot_honour(const PodPlan& pod,
   return words;
 }
 
+// Single files are not overlaid: runc mounts a copy of itself for a moment wherever it is at work.
 std::vector<HostLayer> SandboxRuntime::host_layers(const ContainerId& id) const {
   std::vector<HostLayer> layers;
   Result<std::string> mounts = read_whole("/proc/self/mountinfo");
   if (!mounts.ok()) return layers;
-  std::vector<std::string> targets = host_layer_targets(*mounts, {options_.data_dir.string()});
-  for (size_t i = 0; i < targets.size(); ++i) {
-    fs::path folder = layer(id) / fmt::format("host{}", i);
-    layers.push_back({targets[i], folder / "upper", folder / "work"});
+  std::error_code none;
+  for (const std::string& target : host_layer_targets(*mounts, {options_.data_dir.string()})) {
+    if (!fs::is_directory(target, none) || belongs_to_a_plane(target)) continue;
+    fs::path folder = layer(id) / fmt::format("host{}", layers.size());
+    layers.push_back({target, folder / "upper", folder / "work"});
   }
   return layers;
 }

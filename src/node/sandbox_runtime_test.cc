@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "node/files.h"
+#include "node/sandbox_mounts.h"
 #include "node/sandbox_support.h"
 #include "node/sandbox_tool.h"
 #include "node/testing.h"
@@ -562,6 +563,32 @@ TEST_F(SandboxTest, ALinkThatTakesTheirPlaceIsNotMounted) {
   EXPECT_TRUE(runtime_->remove(of.id).ok());
   EXPECT_TRUE(runtime_->destroy("p1").ok());
   EXPECT_EQ(text_of(volume / "sub" / "file"), "words\n");
+}
+
+// Of the host's mounts a container gets the folders that stay. Another plane's come and go with its pods,
+// and so do the files that its runc mounts.
+TEST_F(SandboxTest, NothingOfAnotherPlaneIsMounted) {
+  if (support_.rootless) GTEST_SKIP() << "without root the host's mounts are bound, not overlaid";
+  TempFolder host;
+  const fs::path kept = host.path() / "kept";
+  const fs::path other = host.path() / "plane" / "sandbox" / "pods" / "x" / "held";
+  const fs::path file = host.path() / "runc.copy";
+  fs::create_directories(kept);
+  fs::create_directories(other);
+  fs::create_directories(host.path() / "plane" / "sandbox" / "network" / "addresses");
+  std::ofstream(file).put('x');
+  const std::vector<fs::path> mounted = {kept, other, file};
+  for (const fs::path& each : mounted) {
+    ASSERT_EQ(::mount(each.c_str(), each.c_str(), nullptr, MS_BIND, nullptr), 0) << each;
+  }
+  // A temporary folder may lie in memory, of which nothing is mounted.
+  const auto layers = host_layer_targets(text_of("/proc/self/mountinfo"), {});
+  const bool is_layer = std::find(layers.begin(), layers.end(), kept) != layers.end();
+  std::string text = said(plan({"p1", "c", 0}, "cat /proc/self/mountinfo"));
+  for (const fs::path& each : mounted) EXPECT_EQ(::umount(each.c_str()), 0);
+  EXPECT_EQ(text.find(" " + kept.string() + " ") != text.npos, is_layer) << text;
+  EXPECT_NOT_SAID(text, " " + other.string() + " ");
+  EXPECT_NOT_SAID(text, " " + file.string() + " ");
 }
 
 // Between two lives of the plane the other OCI runtime was installed, or taken away.
