@@ -198,12 +198,15 @@ void Process::ask_streams() {
   for (control::StreamRequest& wanted : operator_->requests(own_now())) {
     const int i = wanted.stream;
     note_taken(lines_[i], wanted.request);
+    const int ask = ++lines_[i].asks;
     const Duration latency{strikes(Fault::kWatchDelay, network_rng_) ? network_rng_.between(10, 8'000) : 3};
     if (std::holds_alternative<kube::List>(wanted.request.verb)) {
       lines_[i].open = false;  // a list takes the place of the watch
       later(latency, [this, i, request = std::move(wanted.request)] { answer_list(i, request); });
     } else {
-      later(latency, [this, i, request = std::move(wanted.request)] { open_watch(i, request); });
+      later(latency, [this, i, ask, request = std::move(wanted.request)] {
+        if (ask == lines_[i].asks) open_watch(i, request);
+      });
     }
   }
 }

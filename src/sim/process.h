@@ -59,6 +59,7 @@ class Process final : public client::Client {
   struct Line {
     bool open = false;
     bool poll_planned = false;
+    int asks = 0;          // lists and watches so far: the last one takes the place of the others
     int64_t version = 0;   // delivered up to here
     int64_t answered = 0;  // a list of this revision was handed over, and may have been thrown away
     int64_t listed = 0;    // since this revision nothing was left out

@@ -41,9 +41,9 @@ TEST(World, ManyRunTheSameOnAnyNumberOfThreads) {
 // found after it; what had ended well before the policy was Always; a gang that grew while it was bound;
 // a lead that was lost in the middle of a gang.
 TEST(World, SeedsThatOnceBrokeSomething) {
-  for (const uint64_t seed :
-       {1795025210754, 1795054780984, 1795054780997, 1795054972059, 1795054905358, 1795054942504,
-        1795054856616, 2795054947280, 2795054955056, 2795054971700, 3795054824136}) {
+  for (const uint64_t seed : {1795025210754, 1795054780984, 1795054780997, 1795054972059, 1795054905358,
+                              1795054942504, 1795054856616, 2795054947280, 2795054955056, 2795054971700,
+                              3795054824136, 1795056877694, 4795060047854}) {
     const RunReport report = run_seed({.seed = seed, .trace = true});
     EXPECT_TRUE(report.violations.empty()) << to_string(report);
   }
