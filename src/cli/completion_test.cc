@@ -65,6 +65,31 @@ TEST(Completion, OptionsTakeAValueWhereTheHelpSaysSo) {
   EXPECT_GT(seen, 100);
 }
 
+// "-o" stands in every example; what follows it is what follows "--output".
+TEST(Completion, ALetterIsCompletedAsTheOptionThatItStandsFor) {
+  const std::string bash = completion_script("bash");
+  const std::string zsh = completion_script("zsh");
+  const std::string fish = completion_script("fish");
+  static const std::regex kOption(R"(^  -(\w),--([a-z-]+)( [A-Z]+\b| \.\.\.)?)", std::regex::multiline);
+  int seen = 0;
+  for (std::string_view command : command_names()) {
+    const std::string help = std::get<Help>(read_command_line({std::string(command), "--help"})).text;
+    for (std::sregex_iterator at(help.begin(), help.end(), kOption), end; at != end; ++at) {
+      const std::string letter = (*at)[1];
+      const std::string name = (*at)[2];
+      if (name == "help") continue;
+      SCOPED_TRACE(fmt::format("{} -{}", command, letter));
+      if ((*at)[3].matched) {
+        EXPECT_THAT(bash, HasSubstr(fmt::format("|\"{} -{}\"", command, letter)));
+      }
+      EXPECT_THAT(part_about(command, zsh), HasSubstr(fmt::format("'(--{})-{}[", name, letter)));
+      EXPECT_THAT(fish, HasSubstr(fmt::format("_from {}' -s {} -l {} ", command, letter, name)));
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 30);
+}
+
 // The help of the option names three.
 TEST(Completion, EveryGangSchedulerIsOffered) {
   EXPECT_THAT(

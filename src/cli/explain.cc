@@ -112,11 +112,18 @@ class PrintedList {
   bool empty_ = true;
 };
 
-int print_objects(const Jobs& jobs, const Explain& command, const Console& console) {
+// What is remembered once the next plan is made: pods of a job that is about to be resumed or started
+// again are other ones than those of a new job.
+model::JobState planned_state(const Job& job, World& world, Time now) {
+  if (!has_status(*job.object)) return job.object->dialect->recall(job.spec, job.object->body);
+  return engine::plan(world.observe(job), now).state;
+}
+
+int print_objects(const Jobs& jobs, World& world, const Explain& command, const Console& console, Time now) {
   PrintedList list(command.form, console.out);
   for (const Job& job : jobs.valid) {
     const dialect::Dialect& dialect = *job.object->dialect;
-    model::JobState state = dialect.recall(job.spec, job.object->body);
+    const model::JobState state = planned_state(job, world, now);
     Result<Done> told = each_child_of(dialect, command.settings, job.spec, state, make_key_pair,
                                       [&](json::object child) { list.add(std::move(child)); });
     if (!told.ok()) {
@@ -135,11 +142,12 @@ int explain(const Explain& command, const Console& console, Time now) {
   std::vector<TextFile> files = read_paths(command.paths, console.in);
   Manifests manifests = take_apart(files, all_dialects());
   Jobs jobs = lower_all(manifests, command.settings, console);
-  if (command.form != OutputForm::kText) return print_objects(jobs, command, console);
   World world(manifests);
+  const Time planned = command.now.value_or(now);
+  if (command.form != OutputForm::kText) return print_objects(jobs, world, command, console, planned);
   for (size_t i = 0; i < jobs.valid.size(); ++i) {
     if (i > 0) console.out << "\n";
-    explain_one(jobs.valid[i], world, command, console, command.now.value_or(now));
+    explain_one(jobs.valid[i], world, command, console, planned);
   }
   return jobs.all_fine ? kFine : kInputAtFault;
 }

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "cli/portable.h"
+#include "dialect/shared/dialect.h"
 #include "kube/access.h"
+#include "kube/meta.h"
 
 namespace trainyard::cli {
 namespace {
@@ -28,10 +31,15 @@ void drop_default_port(json::object& pod_template) {
   }
 }
 
-void read_scheduling(const json::object& run_policy, Portable& job) {
-  const json::object* policy = kube::object_at(run_policy, {"schedulingPolicy"});
-  if (policy == nullptr) return;
+// A TFJob asks for a gang by its scheduler's name, by a policy for it, or both.
+void read_scheduling(const json::object& source, Portable& job) {
   PortableGang gang;
+  gang.scheduler = kube::annotation_of(source, dialect::kGangSchedulerAnnotation);
+  drop_annotation(job.metadata, dialect::kGangSchedulerAnnotation);
+  if (same_but_for_case(gang.scheduler, "none")) return;
+  if (!gang.scheduler.empty()) job.gang = gang;
+  const json::object* policy = kube::object_at(source, {"spec", "runPolicy", "schedulingPolicy"});
+  if (policy == nullptr) return;
   if (auto least = kube::int_at(*policy, {"minAvailable"})) gang.min_available = static_cast<int>(*least);
   gang.queue = kube::text_at(*policy, {"queue"});
   gang.priority_class = kube::text_at(*policy, {"priorityClass"});
@@ -55,7 +63,8 @@ Portable from_tfjob(const model::JobSpec& spec) {
     PortableRole found{role.name,
                        role.replicas,
                        dialect::restart_policy_named(kube::text_at(*entry, {"restartPolicy"})),
-                       {}};
+                       {},
+                       /*failure_ends=*/true};
     if (const json::object* pod_template = kube::object_at(*entry, {"template"}))
       found.pod_template = *pod_template;
     kube::ensure_object(found.pod_template, {"spec"}).erase("restartPolicy");
@@ -69,8 +78,8 @@ Portable from_tfjob(const model::JobSpec& spec) {
         "spec.enableDynamicWorker: no counterpart; TF_CONFIG lists every replica, and workers may not come "
         "and go");
   }
+  read_scheduling(source, job);
   if (const json::object* run_policy = kube::object_at(source, {"spec", "runPolicy"})) {
-    read_scheduling(*run_policy, job);
     if (std::string_view manager = kube::text_at(*run_policy, {"managedBy"}); !manager.empty()) {
       job.lost.push_back(fmt::format("spec.runPolicy.managedBy ({}): no counterpart", manager));
     }

@@ -11,6 +11,8 @@
 namespace trainyard::cli {
 namespace {
 
+constexpr int64_t kTaskRetriesByDefault = 3;
+
 // One policy of the manifest with its place.
 struct Policy {
   std::string path;
@@ -29,6 +31,12 @@ struct Policy {
     return std::find(events.begin(), events.end(), event) != events.end();
   }
   bool restarts() const { return action.starts_with("Restart"); }
+  // Its events but for `carried` and the one that Volcano never sends.
+  bool has_more_than(std::initializer_list<std::string_view> carried) const {
+    return std::any_of(events.begin(), events.end(), [&](const std::string& event) {
+      return event != "JobUpdated" && std::find(carried.begin(), carried.end(), event) == carried.end();
+    });
+  }
 };
 
 std::vector<Policy> policies_of(const json::object& owner, const std::string& path) {
@@ -153,7 +161,18 @@ class Reading {
     for (const char* key : {"dependsOn", "topologyPolicy", "partitionPolicy"}) {
       if (kube::find(task, {key}) != nullptr) lose(fmt::format("{}.{}: no counterpart", path, key));
     }
+    read_numbers(task, path, role.replicas);
     job_.roles.push_back(std::move(role));
+  }
+
+  // Those that defaulting wrote say nothing.
+  void read_numbers(const json::object& task, const std::string& path, int replicas) {
+    int64_t tries = kube::int_at(task, {"maxRetry"}).value_or(kTaskRetriesByDefault);
+    if (tries != kTaskRetriesByDefault) lose(fmt::format("{}.maxRetry {}: no counterpart", path, tries));
+    int64_t least = kube::int_at(task, {"minAvailable"}).value_or(replicas);
+    if (least != replicas) {
+      lose(fmt::format("{}.minAvailable {}: the gang counts the pods of all roles together", path, least));
+    }
   }
 
   // What a policy means for one role; what it cannot mean is lost once.
@@ -166,8 +185,11 @@ class Reading {
     if (policy.restarts() && (policy.on("PodFailed") || policy.on("*"))) {
       if (role.restart != Restart::kAlways) role.restart = Restart::kOnFailure;
       understood = true;
+      if (policy.has_more_than({"PodFailed", "PodEvicted"}))
+        lose_once(policy, "carried over for failures and evictions alone");
     } else if (policy.restarts() &&
                (policy.on("PodEvicted") || is_retryable_everywhere(policy.exit_code.value_or(0)))) {
+      if (policy.has_more_than({"PodEvicted"})) lose_once(policy, "carried over for PodEvicted alone");
       if (role.restart == Restart::kNever) {
         role.restart = Restart::kExitCode;
         lose_once(
@@ -180,10 +202,13 @@ class Reading {
     if (policy.on("TaskCompleted") && policy.action == "CompleteJob") {
       completes_.push_back({policy, of_task ? role.name : ""});
       understood = true;
+      if (policy.has_more_than({"TaskCompleted"})) lose_once(policy, "carried over for TaskCompleted alone");
     }
     if (policy.on("PodFailed") && policy.action == "TerminateJob") {
       job_.any_failure_ends = job_.any_failure_ends || !of_task;
+      role.failure_ends = true;
       understood = true;
+      if (policy.has_more_than({"PodFailed"})) lose_once(policy, "carried over for PodFailed alone");
     }
     if (!understood) lose_once(policy, "no counterpart");
   }
@@ -216,6 +241,7 @@ class Reading {
     if (spec_.running_min != total) gang.min_available = spec_.running_min;
     gang.queue = kube::text_at(source_, {"spec", "queue"});
     gang.priority_class = kube::text_at(source_, {"spec", "priorityClassName"});
+    gang.scheduler = kube::text_at(source_, {"spec", "schedulerName"});
     job_.gang = gang;
   }
 
@@ -256,11 +282,11 @@ class Reading {
       lose("spec.plugins.env: VK_TASK_INDEX and VC_TASK_INDEX are not set; the index is in TF_CONFIG");
     }
     if (kube::find(source_, {"spec", "plugins", "ssh"}) != nullptr) lose("spec.plugins.ssh: no counterpart");
-    if (job_.scope != model::Scope::kPod) {
-      for (const std::string& task : in_place_) {
-        lose(fmt::format(
-            "restarts in place of {}: a failure of it now restarts all that the annotation names", task));
-      }
+    for (const std::string& task : in_place_) {
+      lose(fmt::format("restarts in place of {}: {}", task,
+                       job_.scope == model::Scope::kPod
+                           ? "backoffLimit counts them, maxRetry did not"
+                           : "a failure of it now restarts all that the annotation names"));
     }
     for (const char* key : {"networkTopology", "runningEstimate"}) {
       if (kube::find(source_, {"spec", key}) != nullptr) lose(fmt::format("spec.{}: no counterpart", key));

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "dialect/shared/dialect.h"
+#include "dialect/shared/template.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 
@@ -70,7 +71,10 @@ Portable portable_base(const model::JobSpec& spec) {
   job.deadline_seconds = whole_seconds(spec.active_deadline);
   job.ttl_seconds = whole_seconds(spec.ttl_after_finished);
   job.paused = spec.mode == model::RunMode::kPause;
+  job.mirrored = kube::annotation_of(source, dialect::kStrategyAnnotation) == "MultiWorkerMirrored";
+  if (job.mirrored) job.scope = model::Scope::kJob;
   std::string_view scope = kube::annotation_of(source, dialect::kRestartScopeAnnotation);
+  if (scope == "pod") job.scope = model::Scope::kPod;
   if (scope == "role") job.scope = model::Scope::kRole;
   if (scope == "job") job.scope = model::Scope::kJob;
   return job;
@@ -109,8 +113,16 @@ void settle_main_container(PortableRole& role, std::vector<std::string>& lost) {
   first["name"] = kube::jview(kMainContainer);
 }
 
+void drop_annotation(json::object& metadata, std::string_view key) {
+  json::value* annotations = metadata.if_contains("annotations");
+  if (annotations == nullptr || !annotations->is_object()) return;
+  annotations->get_object().erase(kube::jview(key));
+  if (annotations->get_object().empty()) metadata.erase("annotations");
+}
+
 json::object metadata_with_scope(const Portable& job) {
   json::object metadata = job.metadata;
+  if (job.mirrored) return metadata;  // the strategy says it, or the scope that is there
   std::string_view word;
   switch (job.scope) {
     case model::Scope::kPod:

@@ -24,6 +24,7 @@ struct PortableRole {
   int replicas = 1;
   Restart restart = Restart::kNever;
   json::object pod_template;  // without a restartPolicy of its own
+  bool failure_ends = false;  // one of it that fails for good fails the job, as the main replica does
 };
 
 struct PortableGang {
@@ -31,6 +32,7 @@ struct PortableGang {
   std::string queue;
   std::string priority_class;
   std::optional<int> priority;
+  std::string scheduler;  // who places it, where that is said
 };
 
 struct Portable {
@@ -38,6 +40,7 @@ struct Portable {
   json::object metadata;  // what a person would write; nothing that the API fills in
   std::vector<PortableRole> roles;
   model::Scope scope = model::Scope::kPod;
+  bool mirrored = false;          // exit code 42 restarts, as trainyard.dev/strategy says
   bool all_workers = false;       // succeeds when all workers have, not the first
   bool any_failure_ends = false;  // a replica that fails for good fails the job, whichever it is
   model::Cleanup cleanup = model::Cleanup::kNone;
@@ -77,6 +80,8 @@ json::object written_metadata(const json::object& object);
 Result<Done> settle_role_names(Portable& job);
 // The main container must be called tensorflow there.
 void settle_main_container(PortableRole& role, std::vector<std::string>& lost);
+// Takes an annotation away that says nothing in the dialect that is written.
+void drop_annotation(json::object& metadata, std::string_view key);
 // metadata with the annotation trainyard.dev/restart-scope when it is needed.
 json::object metadata_with_scope(const Portable& job);
 

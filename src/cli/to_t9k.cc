@@ -45,6 +45,11 @@ void write_scheduler(Portable& job, json::object& spec) {
     job.lost.push_back(
         fmt::format("priority class {}: priorities are numbers from 0 to 100", job.gang->priority_class));
   }
+  const std::string& scheduler = job.gang->scheduler;
+  bool implied = scheduler.empty() || (scheduler == "volcano" && job.kind == kube::kVolcanoJobs.kind) ||
+                 scheduler == "t9k-scheduler";
+  if (!implied)
+    job.lost.push_back(fmt::format("gang scheduler {}: T9k's scheduler takes its place", scheduler));
   if (job.gang->min_available) {
     job.lost.push_back(
         fmt::format("minAvailable {}: the gang is always the whole job", *job.gang->min_available));
@@ -60,6 +65,18 @@ void drop_foreign_scheduler(PortableRole& role, std::vector<std::string>& lost) 
   lost.push_back(
       fmt::format("schedulerName {} of {}: T9k's scheduler takes its place", scheduler, role.name));
   pod.erase("schedulerName");
+}
+
+// Only the main replica's failure fails the job.
+void tell_who_ends_the_job(Portable& job) {
+  const std::string main = job.leader() != nullptr ? "chief" : "worker";
+  for (const PortableRole& role : job.roles) {
+    bool is_main = &role == job.leader() || (job.leader() == nullptr && role.name == main);
+    if (!role.failure_ends || role.replicas <= (is_main ? 1 : 0)) continue;
+    job.lost.push_back(fmt::format(
+        "failures: here the job goes on without a replica other than {} 0 that fails for good", main));
+    return;
+  }
 }
 
 }  // namespace
@@ -81,8 +98,9 @@ Result<json::object> to_t9k(Portable& job) {
   }
   if (exit_codes_differ && job.kind == kube::kTfJobs.kind) {
     job.lost.push_back(
-        "ExitCode: only 130, 137, 138 and 143 restart a replica; in a TFJob so do 42 and the others above "
-        "128 but 139");
+        fmt::format("ExitCode: only {}130, 137, 138 and 143 restart a replica; in a TFJob so do {}the others "
+                    "above 128 but 139",
+                    job.mirrored ? "42, " : "", job.mirrored ? "" : "42 and "));
   }
   json::object spec;
   spec["runPolicy"] = t9k_run_policy(job);
@@ -90,6 +108,7 @@ Result<json::object> to_t9k(Portable& job) {
   write_scheduler(job, spec);
   if (job.tensorboard) spec["tensorboardSpec"] = *job.tensorboard;
   spec["replicaSpecs"] = std::move(roles);
+  tell_who_ends_the_job(job);
   const PortableRole* worker = job.find("worker");
   if (job.all_workers && worker != nullptr && worker->replicas > 1)
     job.lost.push_back("success of all workers: here the job succeeds when worker 0 does");

@@ -74,8 +74,11 @@ Result<json::object> to_tfjob(Portable& job) {
   }
   json::object metadata = metadata_with_scope(job);
   if (job.gang && job.kind == kube::kVolcanoJobs.kind) {
+    bool ours = job.gang->scheduler == "trainyard";
+    if (!ours && job.gang->scheduler != "volcano")
+      job.lost.push_back(fmt::format("spec.schedulerName {}: no counterpart", job.gang->scheduler));
     kube::ensure_object(metadata, {"annotations"})[kube::jview(dialect::kGangSchedulerAnnotation)] =
-        "volcano";
+        ours ? "trainyard" : "volcano";
   }
   return json::object{{"apiVersion", kube::jview(kube::kTfJobs.api_version())},
                       {"kind", kube::jview(kube::kTfJobs.kind)},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ascii.h"
 #include "cli/portable.h"
 #include "dialect/shared/dialect.h"
 #include "kube/access.h"
@@ -11,6 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
+constexpr std::string_view kOurs = "trainyard";  // reads Volcano's groups as well
 constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
 
 std::string_view restart_action(model::Scope scope) {
@@ -53,7 +55,7 @@ json::array policies_of(const Portable& job, const PortableRole& role, bool deci
   std::string_view again = restart_action(job.scope);
   if (role.restart == Restart::kExitCode) {
     for (int code : {42, 130, 137, 138, 143}) {
-      if (code == 42 && job.kind != kube::kTfJobs.kind) continue;
+      if (code == 42 && job.kind != kube::kTfJobs.kind && !job.mirrored) continue;
       policies.push_back(json::object{{"exitCode", code}, {"action", kube::jview(again)}});
     }
   }
@@ -134,8 +136,44 @@ void write_limits(Portable& job, json::object& spec) {
   }
 }
 
+void tell_restarts(Portable& job) {
+  auto any_role = [&](auto&& matches) { return std::any_of(job.roles.begin(), job.roles.end(), matches); };
+  bool alone = job.scope == model::Scope::kPod;
+  bool in_place = any_role([&](const PortableRole& role) {
+    return alone && (role.restart == Restart::kOnFailure || role.restart == Restart::kAlways);
+  });
+  if (in_place)
+    job.lost.push_back("restarts in place: maxRetry does not count what the node restarts in a pod");
+  if (job.restarts_max && job.restarts())
+    job.lost.push_back("evictions: Volcano's controller counts them against maxRetry; they were free before");
+  if (!alone && any_role([](const PortableRole& role) { return role.restart == Restart::kAlways; }))
+    job.lost.push_back("Always: a replica that ends well is not started again");
+  bool by_code = any_role([](const PortableRole& role) { return role.restart == Restart::kExitCode; });
+  if (by_code && job.kind == kube::kTfJobs.kind) {
+    job.lost.push_back(
+        "ExitCode: the documented codes and 42 are written out; in a TFJob all above 128 but 139 restart");
+  }
+}
+
+void tell_gang(Portable& job, int total) {
+  if (!job.gang) {
+    if (total > 1) job.lost.push_back("gang: the pods of a Volcano Job start together or not at all");
+    return;
+  }
+  const std::string& scheduler = job.gang->scheduler;
+  if (!scheduler.empty() && !same_but_for_case(scheduler, "volcano") && scheduler != kOurs)
+    job.lost.push_back(fmt::format("gang scheduler {}: Volcano takes its place", scheduler));
+  if (job.gang->min_available.value_or(0) > total)
+    job.lost.push_back(fmt::format("minAvailable {}: at most the {} replicas that there are",
+                                   *job.gang->min_available, total));
+  if (job.gang->priority.value_or(0) != 0) {
+    job.lost.push_back(
+        fmt::format("priority {}: Volcano names a priority class instead", *job.gang->priority));
+  }
+}
+
 // What every job loses on the way, and what this one does.
-void tell_losses(Portable& job) {
+void tell_losses(Portable& job, int total) {
   if (job.paused)
     job.lost.push_back("suspended: no field for it; a Command with AbortJob stops a Volcano job");
   if (job.cleanup != model::Cleanup::kUnfinished) {
@@ -144,22 +182,8 @@ void tell_losses(Portable& job) {
                     job.cleanup == model::Cleanup::kAll ? "All" : "None"));
   }
   if (job.tensorboard) job.lost.push_back("spec.tensorboardSpec: make a TensorBoard object of its own");
-  if (job.gang && job.gang->priority.value_or(0) != 0) {
-    job.lost.push_back(
-        fmt::format("priority {}: Volcano names a priority class instead", *job.gang->priority));
-  }
-  bool in_place = std::any_of(job.roles.begin(), job.roles.end(), [&](const PortableRole& role) {
-    return job.scope == model::Scope::kPod &&
-           (role.restart == Restart::kOnFailure || role.restart == Restart::kAlways);
-  });
-  if (in_place)
-    job.lost.push_back("restarts in place: maxRetry does not count what the node restarts in a pod");
-  bool by_code = std::any_of(job.roles.begin(), job.roles.end(),
-                             [](const PortableRole& role) { return role.restart == Restart::kExitCode; });
-  if (by_code && job.kind == kube::kTfJobs.kind) {
-    job.lost.push_back(
-        "ExitCode: the documented codes and 42 are written out; in a TFJob all above 128 but 139 restart");
-  }
+  tell_gang(job, total);
+  tell_restarts(job);
   job.lost.push_back("failure: a job that ends because a replica failed is Terminated, not Failed");
   const PortableRole* worker = job.find("worker");
   if (job.leader() == nullptr && !job.all_workers && worker != nullptr && worker->replicas > 1) {
@@ -186,7 +210,7 @@ Result<json::object> to_volcano(Portable& job) {
     total += role.replicas;
   }
   json::object spec;
-  spec["schedulerName"] = "volcano";
+  spec["schedulerName"] = kube::jview(job.gang && job.gang->scheduler == kOurs ? kOurs : "volcano");
   spec["minAvailable"] =
       job.gang && job.gang->min_available ? std::min(*job.gang->min_available, total) : total;
   if (job.gang && !job.gang->queue.empty()) spec["queue"] = kube::jview(job.gang->queue);
@@ -195,14 +219,9 @@ Result<json::object> to_volcano(Portable& job) {
   write_limits(job, spec);
   spec["plugins"] = plugins_of(job);
   spec["tasks"] = std::move(tasks);
-  tell_losses(job);
+  tell_losses(job, total);
   json::object metadata = job.metadata;
-  if (json::value* annotations = metadata.if_contains("annotations");
-      annotations != nullptr && annotations->is_object()) {
-    annotations->get_object().erase(
-        kube::jview(dialect::kRestartScopeAnnotation));  // the policies say it now
-    if (annotations->get_object().empty()) metadata.erase("annotations");
-  }
+  drop_annotation(metadata, dialect::kRestartScopeAnnotation);  // the policies say it now
   return json::object{{"apiVersion", kube::jview(kube::kVolcanoJobs.api_version())},
                       {"kind", kube::jview(kube::kVolcanoJobs.kind)},
                       {"metadata", std::move(metadata)},

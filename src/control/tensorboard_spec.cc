@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "control/tensorboard_plan.h"
+#include "dialect/shared/log_places.h"
 #include "kube/access.h"
 #include "kube/objects.h"
 
@@ -73,14 +74,10 @@ class BoardReader {
 
   // "t9k://pvc/<claim>/<path>" or "t9k://minio/<secret>/<bucket>/<path>".
   std::optional<Error> add_fileset(const std::string& field, std::string_view uri) {
-    constexpr std::string_view kPvc = "t9k://pvc/", kMinio = "t9k://minio/";
-    bool pvc = uri.starts_with(kPvc);
-    if (!pvc && !uri.starts_with(kMinio)) {
-      return board_invalid(
-          field, fmt::format("\"{}\" is neither t9k://pvc/<claim>/<path> nor t9k://minio/<secret>/<bucket>",
-                             kube::shown(uri)));
-    }
-    uri.remove_prefix(pvc ? kPvc.size() : kMinio.size());
+    std::string fault = dialect::fileset_fault(uri);
+    if (!fault.empty()) return board_invalid(field, fault);
+    bool pvc = uri.starts_with(dialect::kFilesetInClaim);
+    uri.remove_prefix(pvc ? dialect::kFilesetInClaim.size() : dialect::kFilesetInStore.size());
     size_t slash = std::min(uri.find('/'), uri.size());
     std::string_view path = uri.substr(std::min(slash + 1, uri.size()));
     return pvc ? add_claim(field, uri.substr(0, slash), path) : add_s3(field, uri.substr(0, slash), path);
@@ -120,10 +117,8 @@ std::optional<Error> read_log_dir(const json::object& dir, BoardReader& reader) 
     if (auto wrong = reader.add_s3(field, text_at(dir, {"s3", "secretRef", "name"}), uri)) return wrong;
   }
   for (const auto& [field, url] : texts_of(dir, {"http", "url"}, "spec.logDir.http.url")) {
-    bool known = url.starts_with("http://") || url.starts_with("https://");
-    if (!known || url.find(',') != std::string_view::npos) {
-      return board_invalid(field, fmt::format("\"{}\" is not an address", kube::shown(url)));
-    }
+    std::string fault = dialect::log_url_fault(url);
+    if (!fault.empty()) return board_invalid(field, fault);
     reader.add_source(std::string(url.substr(url.find("//") + 2)), std::string(url));
   }
   return std::nullopt;

@@ -18,11 +18,14 @@ TAKEN = {
         # Amounts have no type, for a fraction may stand there without quotes; nor is there arithmetic with them.
         "a quantity that is a list",
         "more requested than the limit",
+        "devices in halves, by another name, or promised twice",
         # Of volumes, mounts and probes only names and paths are described: in full a pod is 150 KB.
         "volumes with two sources, or a way out",
         "files of volumes that lead out, and modes that are none",
         "mounts that lead out of their volume",
         "probes with no handler or two",
+        # Nor are the fields by which the cluster places a pod and looks names up for it.
+        "a pod that no server takes",
     },
 }
 

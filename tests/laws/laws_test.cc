@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -163,7 +164,6 @@ TEST(Laws, UnknownFieldsSurvive) {
   }
 }
 
-// Every example exists in three dialects under one name: same roles, same sizes.
 // What the operator remembers of a manifest (control/lowered.h) holds whatever happens to its status.
 TEST(Laws, LoweringLooksAtNeitherStatusNorVersions) {
   for (const Job& job : jobs()) {
@@ -185,6 +185,7 @@ TEST(Laws, LoweringLooksAtNeitherStatusNorVersions) {
   }
 }
 
+// Every example exists in three dialects under one name: same roles, same sizes.
 TEST(Laws, EqualJobsLowerToEqualRoles) {
   std::map<std::string_view, std::map<std::string, int>> replicas;
   for (const Job& job : jobs()) {
@@ -198,6 +199,72 @@ TEST(Laws, EqualJobsLowerToEqualRoles) {
   ASSERT_EQ(replicas.size(), 3u);
   EXPECT_EQ(replicas["tfjob"], replicas["t9k"]);
   EXPECT_EQ(replicas["tfjob"], replicas["volcano"]);
+}
+
+// One worker role under a restart policy and the annotation trainyard.dev/restart-scope ("" for none),
+// as the dialect writes it. Volcano says with a policy what the others call OnFailure.
+model::Role worker_of(std::string_view dialect, std::string_view policy, std::string_view scope) {
+  json::object annotations;
+  if (!scope.empty()) annotations["trainyard.dev/restart-scope"] = kube::jview(scope);
+  json::object metadata{{"name", "j"}, {"annotations", std::move(annotations)}};
+  json::object pod{{"containers", json::array{json::object{{"name", "tensorflow"}, {"image", "i"}}}}};
+  json::object worker{{"replicas", 2}, {"template", json::object{{"spec", pod}}}};
+  json::object spec;
+  if (dialect == "volcano") {
+    worker["name"] = "worker";
+    worker["policies"] = json::array{json::object{{"event", "PodFailed"}, {"action", "RestartPod"}}};
+    spec["tasks"] = json::array{worker};
+  } else {
+    worker["restartPolicy"] = kube::jview(policy);
+    if (dialect == "t9k") worker["type"] = "worker";
+    if (dialect == "t9k") spec["replicaSpecs"] = json::array{worker};
+    if (dialect == "tfjob") spec["tfReplicaSpecs"] = json::object{{"Worker", worker}};
+  }
+  for (const dialect::Dialect& one : all_dialects()) {
+    if (one.name != dialect) continue;
+    json::object job{{"apiVersion", kube::jview(one.resource.api_version())},
+                     {"kind", kube::jview(one.resource.kind)},
+                     {"metadata", std::move(metadata)},
+                     {"spec", std::move(spec)}};
+    return std::get<model::JobSpec>(one.lower(job, {})).roles.at(0);
+  }
+  return {};
+}
+
+// The action of the first rule that answers; nullopt when none does.
+std::optional<model::Action> answer(const model::Role& role, model::Trigger trigger, int code) {
+  for (const model::Rule& rule : role.rules) {
+    bool named = std::find(rule.on.begin(), rule.on.end(), trigger) != rule.on.end();
+    bool coded = rule.exits.empty() ||
+                 std::any_of(rule.exits.begin(), rule.exits.end(), [&](const model::ExitRange& range) {
+                   return range.first <= code && code <= range.last;
+                 });
+    if (named && coded) return rule.action;
+  }
+  return std::nullopt;
+}
+
+// Which exit codes are retried, and what happens after a failure that is not, are declared differences.
+TEST(Laws, EqualJobsAnswerAlikeWhatHappensToAReplica) {
+  struct Row {
+    std::string_view dialect, policy;
+  };
+  for (std::string_view scope : {"", "pod", "role", "job"}) {
+    for (const Row& row :
+         {Row{"tfjob", "OnFailure"}, Row{"tfjob", "Always"}, Row{"tfjob", "ExitCode"},
+          Row{"t9k", "OnFailure"}, Row{"t9k", "Always"}, Row{"t9k", "ExitCode"}, Row{"volcano", ""}}) {
+      SCOPED_TRACE(fmt::format("{} {} {}", row.dialect, row.policy, scope));
+      model::Role role = worker_of(row.dialect, row.policy, scope);
+      model::Action again{model::ActionKind::kRestart, scope == "job"    ? model::Scope::kJob
+                                                       : scope == "role" ? model::Scope::kRole
+                                                                         : model::Scope::kPod};
+      EXPECT_EQ(answer(role, model::Trigger::kFailed, 137), again);
+      EXPECT_EQ(answer(role, model::Trigger::kDisrupted, 0), again);
+      // Alone it is made again without a rule (docs/decisions/0006-deleted-pods-come-back.md).
+      bool alone = again.scope == model::Scope::kPod;
+      EXPECT_EQ(answer(role, model::Trigger::kDeleted, 0), alone ? std::nullopt : std::optional(again));
+    }
+  }
 }
 
 }  // namespace

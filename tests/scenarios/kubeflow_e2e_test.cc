@@ -130,5 +130,17 @@ TEST(KubeflowEndToEnd, E07_TheWholeJobStartsAgain) {
             "True TFJobFailed: Job j has failed because it has reached the specified backoff limit");
 }
 
+// A worker that somebody deletes takes the others along, uncharged: they wait for it in vain
+// (0006-deleted-pods-come-back.md).
+TEST(KubeflowEndToEnd, E08_TheWholeJobStartsAgainForADeletedPod) {
+  Yard yard;
+  yard.submit(with(tfjob("Worker 2 OnFailure", "backoffLimit: 0"), "name: j,",
+                   "name: j, annotations: {trainyard.dev/strategy: MultiWorkerMirrored},"));
+  yard.let("* Running");
+  yard.let("worker-1 gone");
+  EXPECT_EQ(yard.pods(), "worker-0 Pending@1, worker-1 Pending@1");
+  EXPECT_EQ(yard.condition("Failed"), "");
+}
+
 }  // namespace
 }  // namespace trainyard::scenarios

@@ -101,34 +101,36 @@ void check_ports(const Reader& container) {
   }
 }
 
+// Devices and the like: a name with a domain that is not Kubernetes' own.
+bool is_extended(std::string_view resource) {
+  return resource.find('/') != std::string_view::npos &&
+         resource.find("kubernetes.io/") == std::string_view::npos;
+}
+
+// What is wrong with so much of a resource, "" when nothing is.
+std::string amount_fault(std::string_view resource, const kube::Quantity& amount) {
+  if (amount.is_negative()) return "must be greater than or equal to 0";
+  if (is_extended(resource) && amount != kube::Quantity::of_whole(amount.value()))
+    return "must be an integer";
+  bool known = resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
+               resource.starts_with("hugepages-") || resource.find('/') != std::string_view::npos;
+  return known ? "" : "must be a standard resource for containers";
+}
+
 std::map<std::string, kube::Quantity> check_amounts(const Reader& amounts) {
   std::map<std::string, kube::Quantity> good;
   for (const auto& member : amounts.object()) {
     std::string_view key = key_of(member);
     if (member.value().is_null()) continue;
     Result<kube::Quantity> amount = kube::Quantity::from_json(member.value());
-    if (!amount.ok()) {
-      amounts.report(key, ProblemKind::kInvalid, "must be a quantity, as 500m, 2 or 1Gi");
-    } else if (amount->is_negative()) {
-      amounts.report(key, ProblemKind::kInvalid, "must be greater than or equal to 0");
-    } else {
+    std::string fault = amount.ok() ? amount_fault(key, *amount) : "must be a quantity, as 500m, 2 or 1Gi";
+    if (fault.empty()) {
       good.emplace(key, *amount);
+    } else {
+      amounts.report(key, ProblemKind::kInvalid, fault);
     }
   }
   return good;
-}
-
-void check_resources(const Reader& container) {
-  Reader resources = container.child("resources");
-  std::map<std::string, kube::Quantity> limits = check_amounts(resources.child("limits"));
-  Reader requests = resources.child("requests");
-  for (const auto& [key, amount] : check_amounts(requests)) {
-    auto limit = limits.find(key);
-    if (limit == limits.end() || amount <= limit->second) continue;
-    requests.report(
-        key, ProblemKind::kInvalid,
-        fmt::format("must be less than or equal to {} limit of {}", key, limit->second.to_string()));
-  }
 }
 
 void check_mounts(const Reader& container, const std::set<std::string>& volumes) {
@@ -149,6 +151,25 @@ void check_mounts(const Reader& container, const std::set<std::string>& volumes)
 }
 
 }  // namespace
+
+void check_resources(const Reader& container) {
+  Reader resources = container.child("resources");
+  std::map<std::string, kube::Quantity> limits = check_amounts(resources.child("limits"));
+  Reader requests = resources.child("requests");
+  for (const auto& [key, amount] : check_amounts(requests)) {
+    auto limit = limits.find(key);
+    bool exact = is_extended(key);  // a device is not given out twice
+    if (limit == limits.end()) {
+      if (exact && !resources.child("limits").has(key))
+        resources.report("limits", ProblemKind::kRequired,
+                         fmt::format("must have {} as well: it cannot be overcommitted", key));
+    } else if (amount > limit->second || (exact && amount != limit->second)) {
+      requests.report(key, ProblemKind::kInvalid,
+                      fmt::format("must be {} {} limit of {}", exact ? "equal to" : "less than or equal to",
+                                  key, limit->second.to_string()));
+    }
+  }
+}
 
 void report_faults(const Reader& part, const kube::PartFaults& faults) {
   using Kind = kube::PartFault::Kind;

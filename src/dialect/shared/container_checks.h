@@ -1,4 +1,4 @@
-// Checks of one container of a pod template. Pure; see template.h, which is its caller.
+// Checks of one container of a pod template. Pure; template.h is their caller.
 #pragma once
 
 #include <set>
@@ -17,6 +17,8 @@ struct ContainerNames {
 };
 
 void check_container(const Reader& container, ContainerNames& names);
+// The resources of a container, or of what is described like one.
+void check_resources(const Reader& container);
 
 // What an API server would refuse about the part of a pod that the Reader is for.
 void report_faults(const Reader& part, const kube::PartFaults& faults);

@@ -107,12 +107,18 @@ std::set<std::string> check_volumes(const Reader& spec) {
   return names;
 }
 
-// Types of the fields that a pod is placed and run by.
+// The fields that a pod is placed and run by.
 void check_pod_fields(const Reader& spec) {
   spec.one_of("restartPolicy", {"Always", "OnFailure", "Never"});
-  for (std::string_view key : {"schedulerName", "priorityClassName", "serviceAccountName", "nodeName",
-                               "hostname", "subdomain", "runtimeClassName", "dnsPolicy"}) {
+  spec.one_of("dnsPolicy", {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None", ""});
+  for (std::string_view key :
+       {"schedulerName", "priorityClassName", "serviceAccountName", "nodeName", "runtimeClassName"}) {
     spec.text(key);
+  }
+  for (std::string_view key : {"hostname", "subdomain"}) {
+    std::string name = spec.text(key).value_or("");
+    std::string fault = name.empty() ? "" : name_fault(name, NameRule::kDns1123Label);
+    if (!fault.empty()) spec.report(key, ProblemKind::kInvalid, fault);
   }
   for (std::string_view key : {"hostNetwork", "hostIPC", "hostPID", "shareProcessNamespace",
                                "automountServiceAccountToken", "enableServiceLinks"}) {
@@ -121,9 +127,12 @@ void check_pod_fields(const Reader& spec) {
   spec.whole("activeDeadlineSeconds", 1);
   spec.whole("terminationGracePeriodSeconds", 0);
   for (std::string_view key : {"affinity", "securityContext", "dnsConfig", "overhead"}) spec.child(key);
-  for (std::string_view key :
-       {"tolerations", "imagePullSecrets", "hostAliases", "topologySpreadConstraints"}) {
+  for (std::string_view key : {"imagePullSecrets", "hostAliases", "topologySpreadConstraints"}) {
     spec.children(key);
+  }
+  for (const Reader& toleration : spec.children("tolerations")) {
+    toleration.one_of("operator", {"Equal", "Exists", "Lt", "Gt", ""});
+    toleration.one_of("effect", {"NoSchedule", "PreferNoSchedule", "NoExecute", ""});
   }
   check_string_map(spec.child("nodeSelector"));
 }

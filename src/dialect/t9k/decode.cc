@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "base/ascii.h"
+#include "dialect/shared/container_checks.h"
+#include "dialect/shared/log_places.h"
 #include "dialect/shared/reader.h"
 #include "dialect/shared/template.h"
 #include "dialect/t9k/name.h"
@@ -173,13 +175,38 @@ void read_scheduler(const Reader& spec, TrainingJob& job) {
   job.scheduler = found;
 }
 
+// Every text of the list in which `fault` finds something is a problem.
+void check_places(const Reader& from, std::string_view key, std::string (*fault)(std::string_view)) {
+  std::vector<std::string> places = from.texts(key).value_or(std::vector<std::string>{});
+  for (size_t i = 0; i < places.size(); ++i) {
+    std::string found = fault(places[i]);
+    if (!found.empty()) from.report(fmt::format("{}[{}]", key, i), ProblemKind::kInvalid, found);
+  }
+}
+
+void check_log_dir(const Reader& dir) {
+  for (const Reader& claim : dir.children("pvc")) {
+    if (!claim.present()) continue;
+    if (!claim.has("name") || claim.text("name") == "")
+      claim.report("name", ProblemKind::kRequired, "must name the claim");
+    claim.texts("subPath");
+  }
+  Reader s3 = dir.child("s3");
+  std::optional<std::vector<std::string>> uris = s3.texts("uri");
+  if (uris && !uris->empty() && s3.child("secretRef").text("name").value_or("").empty())
+    s3.report("secretRef.name", ProblemKind::kRequired, "must name the secret to read it with");
+  check_places(dir.child("http"), "url", dialect::log_url_fault);
+}
+
 void read_tensorboard(const Reader& spec, TrainingJob& job) {
   Reader board = spec.child("tensorboardSpec");
   job.has_tensorboard = board.present();
   board.text("image");
-  board.texts("trainingLogFilesets");
-  board.child("logDir");
-  board.child("resources");
+  check_places(board, "trainingLogFilesets", dialect::fileset_fault);
+  check_log_dir(board.child("logDir"));
+  dialect::check_resources(board);
+  board.child("scheduler").child("t9kScheduler").text("queue");
+  board.boolean("suspend");
 }
 
 }  // namespace

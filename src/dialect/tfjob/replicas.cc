@@ -46,7 +46,7 @@ bool is_there(const std::vector<Found>& found, TfRole role) {
 // so that all that is wrong is told at once.
 struct Roles {
   std::vector<Found> known;
-  std::vector<Reader> unknown;
+  std::vector<Reader> unknown;  // and roles that are there already
 };
 
 Roles find_in_map(const Reader& spec) {
@@ -66,6 +66,7 @@ Roles find_in_map(const Reader& spec) {
       spec.problems().push_back({path, ProblemKind::kType, shown(member.value()), "must be an object"});
     } else if (is_there(found.known, *role)) {
       reader.report(ProblemKind::kDuplicate, fmt::format("the role {} is given twice", title_of(*role)));
+      found.unknown.push_back(reader);
     } else {
       found.known.push_back({*role, reader});
     }
@@ -86,6 +87,7 @@ Roles find_in_list(const Reader& spec) {
     } else if (is_there(found.known, *role)) {
       entry.report("tfReplicaType", ProblemKind::kDuplicate,
                    fmt::format("the role {} is given twice", title_of(*role)));
+      found.unknown.push_back(entry);
     } else {
       found.known.push_back({*role, entry});
     }

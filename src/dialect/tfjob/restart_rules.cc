@@ -16,19 +16,24 @@ void set_restart_rules(const TfReplicas& replicas, model::Scope scope, bool tole
                        model::Role& role) {
   const model::Action again{.kind = ActionKind::kRestart, .scope = scope};
   const bool alone = scope == model::Scope::kPod;
+  // A pod that somebody deletes is made again anyway; a rule is needed only where its peers
+  // must start again with it.
+  std::vector<Trigger> lost{Trigger::kDisrupted};
+  if (!alone) lost.push_back(Trigger::kDeleted);
   role.otherwise.kind = tolerates_failures ? ActionKind::kNone : ActionKind::kFail;
   switch (replicas.restart_policy) {
     case RestartPolicy::kNever:
       break;
     case RestartPolicy::kOnFailure:
     case RestartPolicy::kAlways:
-      role.rules.push_back({.on = {Trigger::kFailed, Trigger::kDisrupted}, .action = again});
+      lost.insert(lost.begin(), Trigger::kFailed);
+      role.rules.push_back({.on = lost, .action = again});
       role.restarts_in_place = alone;
       role.runs_forever = !alone && replicas.restart_policy == RestartPolicy::kAlways;
       break;
     case RestartPolicy::kExitCode:
       role.rules.push_back({.on = {Trigger::kFailed}, .exits = kRetried, .action = again});
-      role.rules.push_back({.on = {Trigger::kDisrupted}, .action = again});
+      role.rules.push_back({.on = lost, .action = again});
       break;
   }
 }
