@@ -96,6 +96,7 @@ struct DeleteCollection {
 struct WriteOptions {
   bool dry_run = false;
   std::string field_manager;     // who writes; required by an apply
+  std::string program;           // what writes, where nobody says who: "OpenAPI-Generator"
   std::string field_validation;  // "", "Ignore", "Warn", "Strict"
   bool force = false;            // of an apply: take fields over from others
   bool operator==(const WriteOptions&) const = default;

@@ -5,6 +5,7 @@
 #include "kube/access.h"
 #include "kube/yaml.h"
 #include "server/event_versions.h"
+#include "server/queries.h"
 
 namespace trainyard::server {
 namespace {
@@ -60,7 +61,22 @@ json::value list_body(const Call& call, const std::vector<ObjectRef>& items, con
   return nullptr;
 }
 
+// What stands before the version: "kubectl" of "kubectl/v1.33 (linux/amd64)".
+std::string program_of(std::string_view user_agent) {
+  std::string program;
+  for (char letter : user_agent.substr(0, user_agent.find('/'))) {
+    if (letter >= ' ' && letter <= '~') program += letter;
+  }
+  return program.empty() ? "unknown" : program;
+}
+
 }  // namespace
+
+Result<kube::WriteOptions> write_options_of(const Call& call, std::optional<kube::PatchKind> patch) {
+  Result<kube::WriteOptions> options = write_options_of_query(call.query(), patch);
+  if (options.ok()) options.value().program = program_of(call.request.header("User-Agent"));
+  return options;
+}
 
 HttpResponse response_of(const Status& status) {
   HttpResponse response = response_of(json::value(to_json(status)), status.code);

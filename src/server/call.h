@@ -3,12 +3,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "kube/json.h"
+#include "kube/request.h"
 #include "server/http.h"
 #include "server/negotiate.h"
 #include "server/registry.h"
@@ -41,6 +44,10 @@ using CallRef = std::shared_ptr<Call>;
 // How much of a Warning is sent.
 inline constexpr size_t kWarningsMax = 20;
 inline constexpr size_t kWarningLengthMax = 512;
+
+// What a request to write says besides its body: its query, and by what program it was sent.
+Result<kube::WriteOptions> write_options_of(const Call& call,
+                                            std::optional<kube::PatchKind> patch = std::nullopt);
 
 HttpResponse response_of(const Status& status);
 HttpResponse response_of(const json::value& body, int status = 200);

@@ -1,9 +1,12 @@
 #include "server/crd_keeper.h"
 
+#include <algorithm>
+
 #include "kube/access.h"
 #include "server/patched.h"
 #include "server/validate_fields.h"
 #include "server/validate_values.h"
+#include "store/builtin.h"
 #include "store/errors.h"
 
 namespace trainyard::server {
@@ -64,7 +67,12 @@ Result<Done> CrdKeeper::start() {
   return Done{};
 }
 
-void CrdKeeper::stop() { subscription_.reset(); }
+void CrdKeeper::stop() {
+  subscription_.reset();
+  decltype(emptying_) last;  // ended without the lock, which their own thread may be waiting for
+  std::lock_guard lock(mutex_);
+  last.swap(emptying_);
+}
 
 void CrdKeeper::take(const hub::WatchEvent& event) {
   switch (event.kind) {
@@ -79,8 +87,13 @@ void CrdKeeper::take(const hub::WatchEvent& event) {
 }
 
 void CrdKeeper::serve(const hub::Object& crd) {
-  // A CRD that is going is served until it is gone.
-  if (!registry_.put_crd(*crd).ok() || kube::is_deleting(*crd)) return;
+  const bool served = registry_.put_crd(*crd).ok();
+  if (kube::is_deleting(*crd)) {
+    // It is served until it is gone: its objects may have finalizers.
+    if (kube::has_finalizer(*crd, store::kCustomResourceCleanup)) later_([this, crd] { empty(crd); });
+    return;
+  }
+  if (!served) return;
   std::optional<kube::Resource> fresh = first_seen(*crd);
   json::object status = status_of_crd(*crd, clock_());
   const json::object* before = kube::object_at(*crd, {"status"});
@@ -101,11 +114,65 @@ void CrdKeeper::drop(const hub::Object& crd) {
   std::vector<kube::Resource> gone;
   if (const ApiResource* entry = entry_of(registry_, *crd)) gone.push_back(entry->storage);
   registry_.remove_crd(kube::name_of(*crd));
+  later_([this, name = std::string(kube::name_of(*crd))] { look_at(name, nullptr); });
   for (const kube::Resource& resource : gone) {
     later_([this, resource] {
       hub_.submit({resource, "", kube::DeleteCollection{}}, [](const Result<hub::Answer>&) {});
     });
   }
+}
+
+void CrdKeeper::empty(const hub::Object& crd) {
+  if (const ApiResource* entry = entry_of(registry_, *crd)) {
+    (void)hub_.call({entry->storage, "", kube::DeleteCollection{}});
+    kube::List any;
+    any.limit = 1;
+    Result<hub::Answer> left = hub_.call({entry->storage, "", any});
+    if (!left.ok()) return;
+    if (!left->items.empty()) return look_again(crd, entry->storage, left->revision);
+  }
+  let_go(crd);
+}
+
+void CrdKeeper::look_again(const hub::Object& crd, const kube::Resource& content, int64_t revision) {
+  hub::WatchSink sink{
+      .on_events =
+          [this, crd](const std::vector<hub::WatchEvent>& events) {
+            auto counts = [](const hub::WatchEvent& event) {
+              return event.kind == store::ChangeKind::kDeleted || event.kind == store::ChangeKind::kAdded;
+            };
+            if (std::any_of(events.begin(), events.end(), counts)) later_([this, crd] { empty(crd); });
+          },
+      .on_closed = [](const std::optional<Error>&) {},
+  };
+  kube::Watch query;
+  query.version = std::to_string(revision);
+  query.bookmarks = false;
+  auto subscription = hub_.watch(content, "", query, std::move(sink));
+  if (subscription.ok()) look_at(kube::name_of(*crd), std::move(subscription).value());
+}
+
+void CrdKeeper::look_at(std::string_view name, std::unique_ptr<hub::Subscription> content) {
+  // Those before end without the lock, which their own thread may be waiting for.
+  decltype(emptying_)::node_type before;
+  std::lock_guard lock(mutex_);
+  before = emptying_.extract(std::string(name));
+  if (content != nullptr) emptying_.emplace(name, std::move(content));
+}
+
+void CrdKeeper::let_go(const hub::Object& crd) {
+  json::array others;
+  for (const json::value& finalizer : kube::or_empty(kube::array_at(*crd, {"metadata", "finalizers"}))) {
+    const json::string* name = finalizer.if_string();
+    if (name != nullptr && kube::view(*name) != store::kCustomResourceCleanup) others.push_back(finalizer);
+  }
+  // One that was changed meanwhile is told of, and let go as it is then.
+  json::object patch{
+      {"metadata",
+       json::object{{"finalizers", std::move(others)},
+                    {"resourceVersion", kube::jview(kube::text_at(*crd, {"metadata", "resourceVersion"}))}}}};
+  (void)hub_.call({crds_of(registry_).storage, "",
+                   kube::Patch{std::string(kube::name_of(*crd)), kube::PatchKind::kMerge, std::move(patch)}});
 }
 
 std::optional<kube::Resource> CrdKeeper::first_seen(const json::object& crd) {

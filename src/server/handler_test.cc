@@ -29,6 +29,8 @@ TEST_F(HandlerTest, RefusesAsTheRealServerDoes) {
     EXPECT_EQ(call(row.method, path(row.query), row.body, row.type).status, row.status)
         << row.query << row.body;
   }
+  const std::string told = text(call("POST", path(""), R"({"metadata":{"generateName":"A_"}})"), {"message"});
+  EXPECT_TRUE(told.starts_with("ConfigMap \"A_")) << told;
 }
 
 TEST_F(HandlerTest, ADeletedCollectionIsAnsweredWithWhatWentWithIt) {
@@ -272,6 +274,21 @@ TEST_F(HandlerTest, OldVersionsOfTfJobArePatched) {
   EXPECT_NE(lines.find(R"("apiVersion":"kubeflow.org/v1beta1")"), std::string::npos) << lines;
 }
 
+TEST_F(HandlerTest, WhoGivesNoNameIsCalledByTheProgramThatAsks) {
+  const std::string config = R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1"}})";
+  ASSERT_EQ(call("PATCH", path("/a?fieldManager=m"), config, "application/apply-patch+yaml").status, 201);
+  auto manager_after = [&](std::string body, std::vector<Header> headers) {
+    headers.push_back({"Content-Type", "application/merge-patch+json"});
+    Outcome outcome = ask("PATCH", path("/a"), std::move(body), std::move(headers));
+    const json::object after = object_of(std::get<HttpResponse>(outcome));
+    const json::array* managers = kube::array_at(after, {"metadata", "managedFields"});
+    return std::string(kube::text_at(managers->back().get_object(), {"manager"}));
+  };
+  EXPECT_EQ(manager_after(R"({"data":{"a":"2"}})", {{"User-Agent", "OpenAPI-Generator/35.0.0/python"}}),
+            "OpenAPI-Generator");
+  EXPECT_EQ(manager_after(R"({"data":{"a":"3"}})", {}), "unknown");
+}
+
 TEST_F(HandlerTest, APodThatMayNotBeBoundYetIsNot) {
   std::string pods(kPodsPath);
   call("POST", pods, R"({"metadata":{"name":"g"},"spec":{"schedulingGates":[{"name":"x"}],
@@ -301,6 +318,12 @@ TEST_F(HandlerTest, Subresources) {
   EXPECT_EQ(call("POST", bindings, R"({"metadata":{"name":"q"},"target":{"name":"m"}})").status, 409);
   EXPECT_EQ(call("POST", bindings, R"({"metadata":{"name":"none"},"target":{"name":"n"}})").status, 404);
   EXPECT_EQ(call("GET", bindings).status, 405);
+  for (std::string_view other :
+       {R"({"metadata":{"name":"q"}})", R"({"kind":"Pod","metadata":{"name":"p"}})"}) {
+    EXPECT_EQ(call("POST", pods + "/p/eviction", std::string(other)).status, 400) << other;
+    EXPECT_EQ(call("POST", pods + "/p/binding", std::string(other)).status, 400) << other;
+  }
+  EXPECT_EQ(text(call("GET", pods + "/p"), {"metadata", "deletionTimestamp"}), "");
   EXPECT_EQ(call("POST", pods + "/p/eviction", R"({"metadata":{"name":"p"}})").status, 201);
   EXPECT_NE(text(call("GET", pods + "/p"), {"metadata", "deletionTimestamp"}), "");
   std::string jobs = "/apis/kubeflow.org/v1/namespaces/default/tfjobs";
@@ -311,6 +334,8 @@ TEST_F(HandlerTest, Subresources) {
   EXPECT_EQ(kube::int_at(object_of(scaled), {"spec", "replicas"}), 4);
   EXPECT_EQ(
       kube::int_at(object_of(call("GET", jobs + "/j")), {"spec", "tfReplicaSpecs", "Worker", "replicas"}), 4);
+  // The job itself is no Scale: it would scale it to nothing.
+  EXPECT_EQ(call("PUT", jobs + "/j/scale", call("GET", jobs + "/j").body).status, 400);
 }
 
 TEST_F(HandlerTest, PodsAreResizedBelowTheirPath) {

@@ -110,7 +110,7 @@ struct Written {
 
 // The body of a POST or PUT, checked.
 OrStatus<Written> written_body(const CallRef& call, std::string_view name) {
-  Result<kube::WriteOptions> options = write_options_of_query(call->query());
+  Result<kube::WriteOptions> options = write_options_of(*call);
   if (!options.ok())
     return status_of_query(options.error(), name.empty() ? "CreateOptions" : "UpdateOptions");
   OrStatus<ObjectBody> decoded = object_of_body(call->request);
@@ -320,7 +320,7 @@ void Objects::patch(const CallRef& call, kube::Part part) {
   OrStatus<PatchBody> decoded = patch_of_body(call->request, call->api->built_in);
   if (auto* refusal = std::get_if<Status>(&decoded)) return refuse(call, *refusal);
   auto& body = std::get<PatchBody>(decoded);
-  Result<kube::WriteOptions> options = write_options_of_query(call->query(), body.kind);
+  Result<kube::WriteOptions> options = write_options_of(*call, body.kind);
   if (!options.ok()) return refuse(call, status_of_query(options.error(), "PatchOptions"));
   if (auto wrong = check_patch(call, body, *options)) return refuse(call, *wrong);
   kube::Patch verb{call->path.name, body.kind, stored_patch(*call->api, body.kind, std::move(body.patch)),

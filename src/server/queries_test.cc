@@ -75,7 +75,9 @@ TEST_F(QueriesTest, Writes) {
   Result<kube::WriteOptions> options =
       write_options_of_query(query("dryRun=All&fieldManager=me&fieldValidation=Strict&force=true"));
   ASSERT_TRUE(options.ok());
-  EXPECT_EQ(*options, (kube::WriteOptions{true, "me", "Strict", true}));
+  EXPECT_EQ(*options,
+            (kube::WriteOptions{
+                .dry_run = true, .field_manager = "me", .field_validation = "Strict", .force = true}));
   for (std::string_view bad : {"dryRun=Some", "fieldValidation=Maybe", "force=perhaps"}) {
     EXPECT_FALSE(write_options_of_query(query(bad)).ok()) << bad;
   }

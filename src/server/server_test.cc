@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "server/testing.h"
+#include "store/builtin.h"
 #include "store/store_suite.h"
 
 namespace trainyard::server {
@@ -385,6 +386,15 @@ constexpr std::string_view kWidgets =
   "versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
   "properties":{"spec":{"type":"object","properties":{"size":{"type":"integer","default":3}}}}}}}]}})";
 
+bool comes_to(TestPlane& plane, const std::string& path, int status) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kPatienceSeconds);
+  while (plane.call("GET", path).status != status) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 TEST(ServerCrdTest, AKindIsServedAsSoonAsItIsMade) {
   TestPlane plane;
   std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -408,7 +418,32 @@ TEST(ServerCrdTest, AKindIsServedAsSoonAsItIsMade) {
   Reply unversioned = plane.call("PUT", widgets + "/w", R"({"metadata":{"name":"w"},"spec":{"size":4}})");
   EXPECT_EQ(unversioned.status, 422) << unversioned.body;
   EXPECT_EQ(plane.call("DELETE", crds + "/widgets.example.com").status, 200);
-  EXPECT_EQ(plane.call("GET", widgets).status, 404);
+  EXPECT_TRUE(comes_to(plane, widgets, 404));
+}
+
+TEST(ServerCrdTest, AKindGoesWhenItsObjectsHaveGone) {
+  TestPlane plane;
+  std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  std::string widgets = "/apis/example.com/v1/namespaces/default/widgets";
+  std::string definition(kWidgets);  // with the finalizer that a plane gives it
+  definition.insert(definition.find("},\"spec\""),
+                    fmt::format(R"(,"finalizers":["{}"])", store::kCustomResourceCleanup));
+  ASSERT_EQ(plane.call("POST", crds, definition).status, 201);
+  ASSERT_EQ(plane.call("POST", widgets, R"({"metadata":{"name":"free"}})").status, 201);
+  ASSERT_EQ(
+      plane.call("POST", widgets, R"({"metadata":{"name":"held","finalizers":["example.com/f"]}})").status,
+      201);
+  EXPECT_EQ(plane.call("DELETE", crds + "/widgets.example.com").status, 200);
+  EXPECT_TRUE(comes_to(plane, widgets + "/free", 404));
+  Reply held = plane.call("GET", widgets + "/held");
+  EXPECT_EQ(held.status, 200) << held.body;
+  EXPECT_NE(kube::text_at(held.object(), {"metadata", "deletionTimestamp"}), "");
+  EXPECT_EQ(plane.call("GET", crds + "/widgets.example.com").status, 200);
+  held = plane.call("PATCH", widgets + "/held", R"({"metadata":{"finalizers":null}})",
+                    "application/merge-patch+json");
+  EXPECT_EQ(held.status, 200) << held.body;
+  EXPECT_TRUE(comes_to(plane, crds + "/widgets.example.com", 404));
+  EXPECT_TRUE(comes_to(plane, widgets, 404));
 }
 
 TEST(ServerStopTest, StoppingEndsWhatIsOpen) {

@@ -243,8 +243,10 @@ Status invalid(const kube::Resource& resource, std::string_view name, std::strin
                std::vector<StatusCause> causes) {
   std::string kind(resource.kind);
   if (!resource.group.empty()) kind += fmt::format(".{}", resource.group);
-  std::string opening = fmt::format("{} \"{}\" is invalid: ", kind, name);
-  std::string message = opened(opening, what);
+  // What asked for any name is told with the one it was given.
+  const bool is_named = name.empty() && what.starts_with(fmt::format("{} \"", kind));
+  std::string message =
+      is_named ? std::string(what) : opened(fmt::format("{} \"{}\" is invalid: ", kind, name), what);
   // Of an object with a name kubectl shows the causes alone: without any it must not know the name.
   if (causes.empty()) return plain(422, "Invalid", std::move(message));
   Status status = about(resource, name, 422, "Invalid", std::move(message));

@@ -20,8 +20,23 @@ constexpr int64_t kTokenSecondsMax = 365 * 24 * 3600;
 
 json::object created_status() { return to_json(Status{.code = 201}); }
 
+// A body is of the kind that its path takes and about the object that its path names, or says neither.
+std::optional<Status> misfit(const CallRef& call, const json::object& body, std::string_view kind) {
+  const std::string_view given = kube::text_at(body, {"kind"});
+  if (!given.empty() && given != kind) {
+    return bad_request(fmt::format("the kind in the data ({}) does not match the expected kind ({})",
+                                   kube::shown(given), kind));
+  }
+  const std::string_view name = kube::name_of(body);
+  if (!name.empty() && name != call->path.name) {
+    return bad_request(fmt::format("the name of the {} ({}) does not match the name on the URL ({})", kind,
+                                   kube::shown(name), call->path.name));
+  }
+  return std::nullopt;
+}
+
 // The body of a POST, or nullopt after it was refused.
-std::optional<json::object> posted(const CallRef& call) {
+std::optional<json::object> posted(const CallRef& call, std::string_view kind) {
   if (call->request.method != "POST") {
     refuse(call, method_not_allowed(&call->api->resource, call->request.method));
     return std::nullopt;
@@ -31,7 +46,12 @@ std::optional<json::object> posted(const CallRef& call) {
     refuse(call, *status);
     return std::nullopt;
   }
-  return std::move(std::get<ObjectBody>(body).object);
+  json::object& object = std::get<ObjectBody>(body).object;
+  if (auto wrong = misfit(call, object, kind)) {
+    refuse(call, *wrong);
+    return std::nullopt;
+  }
+  return std::move(object);
 }
 
 }  // namespace
@@ -56,7 +76,7 @@ bool Subresources::handle(const CallRef& call) {
     return objects_.handle(call), true;
   }
   if (name == "binding") {
-    if (std::optional<json::object> binding = posted(call)) bind(call, *binding);
+    if (std::optional<json::object> binding = posted(call, "Binding")) bind(call, *binding);
     return true;
   }
   return false;
@@ -84,7 +104,9 @@ void Subresources::scale(const CallRef& call) {
   if (method == "PUT") {
     OrStatus<ObjectBody> body = object_of_body(call->request);
     if (auto* status = std::get_if<Status>(&body)) return refuse(call, *status);
-    return write_scale(call, std::move(std::get<ObjectBody>(body).object));
+    json::object& object = std::get<ObjectBody>(body).object;
+    if (auto wrong = misfit(call, object, "Scale")) return refuse(call, *wrong);
+    return write_scale(call, std::move(object));
   }
   if (method != "PATCH") return refuse(call, method_not_allowed(&call->api->resource, method));
   OrStatus<PatchBody> decoded = patch_of_body(call->request, true);
@@ -103,7 +125,7 @@ void Subresources::scale(const CallRef& call) {
 }
 
 void Subresources::write_scale(const CallRef& call, json::object scale) {
-  Result<kube::WriteOptions> options = write_options_of_query(call->query());
+  Result<kube::WriteOptions> options = write_options_of(*call);
   if (!options.ok()) return refuse(call, status_of_query(options.error(), "UpdateOptions"));
   auto wanted = std::make_shared<json::object>(std::move(scale));
   objects_.get(call, [this, wanted, options = *options](const CallRef& call, const hub::Answer& answered) {
@@ -122,7 +144,7 @@ void Subresources::bind(const CallRef& call, const json::object& binding) {
   std::string node(kube::text_at(binding, {"target", "name"}));
   std::string uid(kube::text_at(binding, {"metadata", "uid"}));
   if (node.empty()) return refuse(call, bad_request("target.name: a node is wanted"));
-  Result<kube::WriteOptions> options = write_options_of_query(call->query());
+  Result<kube::WriteOptions> options = write_options_of(*call);
   if (!options.ok()) return refuse(call, status_of_query(options.error(), "CreateOptions"));
   objects_.get(call, [this, node, uid, options = *options](const CallRef& call, const hub::Answer& answered) {
     const json::object& pod = *answered.object;
@@ -150,7 +172,7 @@ void Subresources::bind(const CallRef& call, const json::object& binding) {
 }
 
 void Subresources::evict(const CallRef& call) {
-  std::optional<json::object> eviction = posted(call);
+  std::optional<json::object> eviction = posted(call, "Eviction");
   if (!eviction) return;
   const json::object* given = kube::object_at(*eviction, {"deleteOptions"});
   Result<DeleteQuery> query = delete_of_query(call->query(), given);
@@ -174,7 +196,7 @@ void Subresources::finalize(const CallRef& call) {
 }
 
 void Subresources::issue_token(const CallRef& call) {
-  std::optional<json::object> body = posted(call);
+  std::optional<json::object> body = posted(call, "TokenRequest");
   if (!body) return;
   int64_t lifetime = kube::int_at(*body, {"spec", "expirationSeconds"}).value_or(kTokenSecondsDefault);
   if (lifetime < kTokenSecondsMin || lifetime > kTokenSecondsMax) {

@@ -1,6 +1,7 @@
 // Server-side apply, and the bookkeeping of managers that every other write does.
 #include "kube/access.h"
 #include "kube/managed_fields.h"
+#include "kube/yaml.h"
 #include "store/errors.h"
 #include "store/managers.h"
 #include "store/metadata.h"
@@ -11,6 +12,9 @@ namespace trainyard::store {
 using kube::text_at;
 
 namespace {
+
+constexpr std::string_view kKubectl = "kubectl";  // the manager of `kubectl apply --server-side`
+constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 Error bad_options(Cause cause) { return invalid_object("PatchOptions.meta.k8s.io", "", {std::move(cause)}); }
 
@@ -51,6 +55,25 @@ bool is_reset(const json::object& body) {
          entries->front().get_object().empty();
 }
 
+// As kube-apiserver has it: what an object has when the first apply comes is not free to be taken.
+Managers first_managers(const Manager& who, kube::FieldSet fields) {
+  if (fields.empty()) return {};
+  return {
+      {std::string(kBeforeFirstApply), false, who.api_version, who.subresource, who.time, std::move(fields)}};
+}
+
+// The fields that kubectl applied from its own side (`kubectl apply`), and that are as it left them: with
+// --server-side it takes them over from itself, under its other name.
+kube::FieldSet own_fields_of_kubectl(const json::object& live, const kube::FieldRules& rules) {
+  std::string_view text = text_at(live, {"metadata", "annotations", kLastApplied});
+  if (text.empty()) return {};
+  Result<json::value> last = kube::parse_json(text);
+  if (!last.ok() || !last->is_object()) return {};
+  const json::object& applied = last->get_object();
+  const kube::FieldChanges since = kube::compare_fields(applied, live, rules);
+  return kube::subtract(kube::subtract(kube::fields_of(applied, rules), since.modified), since.removed);
+}
+
 }  // namespace
 
 Result<Object> Store::apply(const kube::Resource& resource, std::string_view ns, const kube::Patch& patch,
@@ -89,7 +112,6 @@ Result<Object> Store::apply_to(Table& table, const Object& before, json::object 
                                                    text_at(config, {"metadata", "resourceVersion"}));
   if (stale) return *stale;
   const kube::FieldRules rules = rules_of(table);
-  const Managers managers = read_managers(*before);
   Manager who{write.options.field_manager,
               true,
               std::string(text_at(config, {"apiVersion"})),
@@ -99,6 +121,12 @@ Result<Object> Store::apply_to(Table& table, const Object& before, json::object 
   if (part != kube::Part::kStatus && table.resource.has_status) {
     config.erase("status");
     who.fields.children.erase("f:status");
+  }
+  Managers managers = read_managers(*before);
+  if (managers.empty()) {
+    kube::FieldSet fields = managed_part(kube::compare_fields({}, *before, rules).added, part);
+    if (part != kube::Part::kStatus && table.resource.has_status) fields.children.erase("f:status");
+    managers = first_managers(who, std::move(fields));
   }
   kube::FieldSet last;
   kube::FieldSet kept = who.fields;
@@ -115,7 +143,9 @@ Result<Object> Store::apply_to(Table& table, const Object& before, json::object 
   kube::FieldChanges changes = kube::compare_fields(*before, after, rules);
   changes = {managed_part(changes.added, part), managed_part(changes.modified, part),
              managed_part(changes.removed, part)};
-  Result<Managers> decided = after_apply(managers, who, changes, write.options.force);
+  Takes takes{write.options.force, {}};
+  if (who.name == kKubectl) takes.free = own_fields_of_kubectl(*before, rules);
+  Result<Managers> decided = after_apply(managers, who, changes, takes);
   if (!decided.ok()) return decided.error();
   return replace(table, before, std::move(after), part, {write.now, write.options, &*decided});
 }
@@ -152,7 +182,9 @@ void Store::track_managers(json::object& after, const json::object* before, cons
       kube::compare_fields(before == nullptr ? kNothing : *before, after, rules_of(table));
   changes = {managed_part(changes.added, part), managed_part(changes.modified, part),
              managed_part(changes.removed, part)};
-  Manager who{write.options.field_manager.substr(0, kManagerNameMax),
+  const std::string& name =
+      write.options.field_manager.empty() ? write.options.program : write.options.field_manager;
+  Manager who{name.substr(0, kManagerNameMax),
               false,
               std::string(text_at(after, {"apiVersion"})),
               std::string(name_of(part)),

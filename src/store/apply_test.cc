@@ -201,6 +201,55 @@ TEST_F(ApplyTest, ManagedFieldsCanBeWrittenAndReset) {
   EXPECT_EQ(managers(kube::kConfigMaps), "");
 }
 
+TEST_F(ApplyTest, WhoGivesNoNameIsCalledByTheProgram) {
+  ASSERT_TRUE(apply(kube::kConfigMaps, "me", R"({"data":{"a":"1","b":"1"}})").ok());
+  kube::WriteOptions options;
+  options.program = "OpenAPI-Generator";
+  kube::Patch request{"x", kube::PatchKind::kMerge, parsed(R"({"data":{"a":"2"}})")};
+  ASSERT_TRUE(store_.patch(kube::kConfigMaps, "ns", request, kNow, options).ok());
+  EXPECT_EQ(managers(kube::kConfigMaps),
+            R"(me Apply {"f:data":{"f:b":{}}}; OpenAPI-Generator Update {"f:data":{"f:a":{}}})");
+  Result<Object> refused = apply(kube::kConfigMaps, "me", R"({"data":{"a":"1","b":"1"}})");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "Apply failed with 1 conflict: conflict with \"OpenAPI-Generator\" using v1: .data.a");
+}
+
+TEST_F(ApplyTest, WhatIsThereBeforeTheFirstApplyIsNotFreeToBeTaken) {
+  json::object body = parsed(R"({"metadata":{"name":"x"},"data":{"a":"1","b":"1"}})");
+  ASSERT_TRUE(store_.create(kube::kConfigMaps, "ns", body, kNow).ok());
+  Result<Object> refused = apply(kube::kConfigMaps, "me", R"({"data":{"a":"2"}})");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "Apply failed with 1 conflict: conflict with \"before-first-apply\" using v1: .data.a");
+  EXPECT_EQ(managers(kube::kConfigMaps), "");
+  // What is applied as it is there is shared.
+  ASSERT_TRUE(apply(kube::kConfigMaps, "me", R"({"data":{"a":"1"}})").ok());
+  EXPECT_EQ(managers(kube::kConfigMaps),
+            R"(before-first-apply Update {"f:data":{".":{},"f:a":{},"f:b":{}}}; )"
+            R"(me Apply {"f:data":{"f:a":{}}})");
+  ASSERT_TRUE(apply(kube::kConfigMaps, "me", "{}").ok());
+  EXPECT_EQ(data(), R"({"a":"1","b":"1"})");
+}
+
+TEST_F(ApplyTest, KubectlTakesOverWhatItAppliedFromItsOwnSide) {
+  kube::WriteOptions options;
+  options.field_manager = "kubectl-client-side-apply";
+  json::object body = parsed(R"({"metadata":{"name":"x"},"data":{"a":"1","b":"1","c":"1"}})");
+  const std::string last = R"({"metadata":{"name":"x"},"data":{"a":"1","b":"1"}})";
+  body["metadata"].get_object()["annotations"] =
+      json::object{{"kubectl.kubernetes.io/last-applied-configuration", last}};
+  ASSERT_TRUE(store_.create(kube::kConfigMaps, "ns", body, kNow, options).ok());
+  EXPECT_FALSE(apply(kube::kConfigMaps, "another", R"({"data":{"a":"2"}})").ok());
+  EXPECT_FALSE(apply(kube::kConfigMaps, "kubectl", R"({"data":{"a":"2","c":"2"}})").ok());
+  Result<Object> taken = apply(kube::kConfigMaps, "kubectl", R"({"data":{"a":"2"}})");
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ(data(), R"({"a":"2","b":"1","c":"1"})");
+  // What somebody changed since is theirs.
+  ASSERT_TRUE(patch(kube::kConfigMaps, "editor", R"({"data":{"b":"3"}})").ok());
+  EXPECT_FALSE(apply(kube::kConfigMaps, "kubectl", R"({"data":{"a":"2","b":"2"}})").ok());
+}
+
 TEST_F(ApplyTest, DryRunsAnswerAndLeaveNothing) {
   kube::WriteOptions options;
   options.field_manager = "me";

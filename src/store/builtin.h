@@ -20,6 +20,8 @@ inline constexpr kube::Resource kPriorityClasses{"scheduling.k8s.io", "v1",  "Pr
                                                  "priorityclasses",   false, false};
 inline constexpr kube::Resource kCustomResourceDefinitions{
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false};
+// Holds a definition until the objects of its kind have gone; whoever serves the kind takes it away.
+inline constexpr std::string_view kCustomResourceCleanup = "customresourcecleanup.apiextensions.k8s.io";
 
 // Calls `add` for every built-in kind: a store's or a hub's set_admission.
 void admit_builtins(const std::function<void(const kube::Resource&, Admission)>& add);

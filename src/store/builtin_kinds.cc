@@ -3,6 +3,7 @@
 #include "kube/access.h"
 #include "store/builtin.h"
 #include "store/errors.h"
+#include "store/metadata.h"
 
 namespace trainyard::store {
 
@@ -129,6 +130,7 @@ Causes admit_custom_resource_definition(json::object& definition, const json::ob
   const json::array* versions = kube::array_at(spec, {"versions"});
   if (versions == nullptr || versions->empty()) causes.push_back(required("spec.versions"));
   if (!causes.empty()) return causes;
+  if (!kube::is_deleting(definition)) set_finalizer(definition, kCustomResourceCleanup, true);
   json::object& names = spec["names"].get_object();
   std::string kind(text_at(names, {"kind"}));
   set_default(names, "singular", json::value(lower(kind)));

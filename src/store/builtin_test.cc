@@ -265,6 +265,7 @@ TEST_F(BuiltinTest, DefinitionsAreEstablished) {
             R"({"plural":"tools","kind":"Tool","singular":"tool","listKind":"ToolList"})");
   EXPECT_EQ(kube::text_at(kube::array_at(**made, {"status", "conditions"})->at(1).as_object(), {"type"}),
             "Established");
+  EXPECT_TRUE(kube::has_finalizer(**made, kCustomResourceCleanup));
   EXPECT_EQ(
       say(create(kCustomResourceDefinitions, R"({"metadata":{"name":"other"},"spec":{
       "group":"example.com","scope":"Namespaced","names":{"plural":"tools","kind":"Tool"},"versions":[{"name":"v1"}]}})")),

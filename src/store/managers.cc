@@ -205,7 +205,7 @@ Managers after_update(Managers managers, const Manager& who, const kube::FieldCh
 }
 
 Result<Managers> after_apply(Managers managers, const Manager& who, const kube::FieldChanges& changes,
-                             bool force) {
+                             const Takes& takes) {
   const FieldSet written = kube::unite(changes.added, changes.modified);
   std::vector<Conflict> conflicts;
   bool is_known = false;
@@ -218,10 +218,12 @@ Result<Managers> after_apply(Managers managers, const Manager& who, const kube::
       continue;
     }
     FieldSet taken = kube::intersect(manager.fields, written);
-    for (const std::string& path : kube::paths_of(taken)) conflicts.push_back({in_words(manager), path});
+    for (const std::string& path : kube::paths_of(kube::subtract(taken, takes.free))) {
+      conflicts.push_back({in_words(manager), path});
+    }
     manager.fields = kube::subtract(kube::subtract(manager.fields, taken), changes.removed);
   }
-  if (!conflicts.empty() && !force) return to_error(conflicts);
+  if (!conflicts.empty() && !takes.force) return to_error(conflicts);
   if (!is_known) managers.push_back(who);
   drop_idle(managers);
   return managers;

@@ -32,6 +32,9 @@ using Managers = std::vector<Manager>;
 
 inline constexpr size_t kManagerNameMax = 128;
 
+// Who had everything of an object of which nobody was kept when the first apply came.
+inline constexpr std::string_view kBeforeFirstApply = "before-first-apply";
+
 // None when there is none or it cannot be read.
 Managers read_managers(const json::object& object);
 void write_managers(json::object& object, const Managers& managers);
@@ -44,9 +47,15 @@ kube::FieldSet managed_part(kube::FieldSet fields, kube::Part part);
 // takes from the others and has nothing.
 Managers after_update(Managers managers, const Manager& who, const kube::FieldChanges& changes);
 
-// An apply: `who` (with the fields of what it applies) changes others' fields only with
-// `force`; else that is kConflict, with every field named.
+// What an apply may take from others.
+struct Takes {
+  bool force = false;   // everything
+  kube::FieldSet free;  // these anyhow
+};
+
+// An apply: `who` (with the fields of what it applies) changes others' fields only as far as it may
+// take them; else that is kConflict, with every other field named.
 Result<Managers> after_apply(Managers managers, const Manager& who, const kube::FieldChanges& changes,
-                             bool force);
+                             const Takes& takes);
 
 }  // namespace trainyard::store

@@ -135,12 +135,13 @@ TEST_F(ResizeTest, OnlyResizeChangesResources) {
 
 TEST_F(ResizeTest, WhoAppliesAResizeManagesTheAmountsAlone) {
   create();
-  const kube::WriteOptions one{.field_manager = "one"};
+  const kube::WriteOptions one{.field_manager = "one", .force = true};
   Result<Object> done = resize(R"({"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"a":"b"}},"spec":{
       "containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}})",
                                kube::PatchKind::kApply, one);
   ASSERT_TRUE(done.ok()) << done.error().message;
-  const json::object& entry = kube::array_at(**done, {"metadata", "managedFields"})->at(0).as_object();
+  const json::object& entry = kube::array_at(**done, {"metadata", "managedFields"})->back().as_object();
+  EXPECT_EQ(kube::text_at(entry, {"manager"}), "one");
   EXPECT_EQ(kube::text_at(entry, {"subresource"}), "resize");
   EXPECT_EQ(
       json::serialize(entry.at("fieldsV1")),
