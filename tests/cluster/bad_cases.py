@@ -18,7 +18,7 @@ TAKEN = {
         # Amounts have no type, for a fraction may stand there without quotes; nor is there arithmetic with them.
         "a quantity that is a list",
         "more requested than the limit",
-        # Of volumes, mounts and probes only names and paths are described: in full a pod is 150 KB.
+        # Of volumes, mounts and probes only names, paths and types are described: in full a pod is 150 KB.
         "volumes with two sources, or a way out",
         "files of volumes that lead out, and modes that are none",
         "mounts that lead out of their volume",
