@@ -172,6 +172,22 @@ std::vector<std::string_view> flag_names(const CLI::App& app) {
   return names;
 }
 
+// Names that older operators had for what another flag says as well.
+struct OtherWord {
+  std::string_view name;
+  std::string_view of;
+};
+constexpr OtherWord kOtherWords[] = {{"monitoring-port", "--metrics-bind-address"},
+                                     {"json-log-format", "--log-format"},
+                                     {"enable-gang-scheduling", "--gang-scheduler-name"}};
+
+// Whether the command line says it in other words.
+bool is_said_otherwise(const CLI::App& app, std::string_view name) {
+  return std::any_of(std::begin(kOtherWords), std::end(kOtherWords), [&](const OtherWord& word) {
+    return word.name == name && app.get_option(std::string(word.of))->count() > 0;
+  });
+}
+
 // Takes over what the command line leaves open. What is wrong, if anything.
 std::optional<std::string> read_config(CLI::App& app, const std::string& path) {
   std::ifstream in(path);
@@ -180,11 +196,16 @@ std::optional<std::string> read_config(CLI::App& app, const std::string& path) {
   if (!in) return fmt::format("cannot read {}", path);
   Result<std::vector<ConfigEntry>> entries = read_operator_config(path, text.str(), flag_names(app));
   if (!entries.ok()) return entries.error().message;
-  for (const ConfigEntry& entry : *entries) {
+  std::vector<ConfigEntry> open = std::move(entries).value();
+  std::erase_if(open, [&](const ConfigEntry& entry) { return is_said_otherwise(app, entry.name); });
+  for (const ConfigEntry& entry : open) {
     CLI::Option* option = app.get_option("--" + entry.name);
     if (option->count() > 0) continue;
+    const bool is_flag = option->get_expected_min() == 0;  // some are denied by a name of their own
     try {
-      for (const std::string& value : entry.values) option->add_result(value);
+      for (const std::string& value : entry.values) {
+        option->add_result(is_flag ? option->get_flag_value(entry.name, value) : value);
+      }
       option->run_callback();
     } catch (const CLI::ParseError& error) {
       return fmt::format("{}:{}: {}", path, entry.line, error.what());

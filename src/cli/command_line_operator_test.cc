@@ -110,6 +110,29 @@ TEST(CommandLineOperator, AConfigFileCountsForLess) {
   EXPECT_EQ(command.log_level, LogLevel::kWarning);
 }
 
+TEST(CommandLineOperator, AConfigFileCountsForLessInOtherWordsToo) {
+  ConfigFile old("monitoring-port: 8443\njson-log-format: true\nenable-gang-scheduling: false\n");
+  OperatorCommand command = read_operator({"--config", old.path, "--metrics-bind-address=:9000",
+                                           "--log-format=text", "--gang-scheduler-name=volcano"});
+  EXPECT_EQ(command.metrics_address, ":9000");
+  EXPECT_EQ(command.log_form, LogForm::kText);
+  EXPECT_EQ(command.settings.gang_scheduler, "volcano");
+  command = read_operator({"--config", old.path});
+  EXPECT_EQ(command.metrics_address, ":8443");
+  EXPECT_EQ(command.log_form, LogForm::kJson);
+  ConfigFile both("monitoring-port: 8443\nmetrics-bind-address: :9000\nenable-gang-scheduling: true\n");
+  EXPECT_EQ(read_operator({"--config", both.path}).metrics_address, ":8443");
+  EXPECT_EQ(read_operator({"--config", both.path, "--gang-scheduler-name=none"}).settings.gang_scheduler, "");
+}
+
+TEST(CommandLineOperator, AConfigFileMayDenyToo) {
+  ConfigFile file("no-leader-elect: true\n");
+  EXPECT_FALSE(read_operator({"--config", file.path}).leader_elect);
+  EXPECT_TRUE(read_operator({"--config", file.path, "--leader-elect"}).leader_elect);
+  ConfigFile undone("no-leader-elect: false\n");
+  EXPECT_TRUE(read_operator({"--config", undone.path}).leader_elect);
+}
+
 TEST(CommandLineOperator, WhatIsWrongInAConfigFileNamesItsLine) {
   ConfigFile unknown("workers: 4\nworker: 5\n");
   EXPECT_EQ(complaint({"--config", unknown.path}),

@@ -105,6 +105,10 @@ Result<Done> Run::connect() {
   options.on_answer = [this](std::string_view verb, std::string_view resource, int status, Duration took) {
     metrics_.answered(verb, resource, status, took);
   };
+  // What is told of may be told by who led when it was done.
+  options.may_write = [this](std::string_view resource) {
+    return resource == kube::kEvents.plural || operator_->leads();
+  };
   Result<ServiceClients> made = connect_service(command_, std::move(options));
   if (!made.ok()) return made.error();
   clients_ = std::move(made).value();

@@ -33,6 +33,7 @@ Result<ServiceClients> connect_service(const ServiceCommand& command, client::Ht
   options.connect_timeout = kLeaseTimeout;
   options.request_timeout = kLeaseTimeout;
   options.retries_max = 0;
+  options.may_write = nullptr;  // who does not lead asks for the lead
   made = client::HttpClient::make(*access, options);
   if (!made.ok()) return made.error();
   clients.lease = std::move(made).value();

@@ -43,8 +43,17 @@ Error lost(const HttpClient::Core& core, const RawRequest& request, const error_
                       request.path, told(failed, core.options))};
 }
 
+bool is_held_back(const HttpOptions& options, const RawRequest& raw) {
+  return raw.method != "GET" && options.may_write && !options.may_write(raw.resource);
+}
+
 Awaitable<Exchange> talk(HttpClient::Core& core, std::unique_ptr<Link> link, bool kept, const RawRequest& raw,
                          const Identity& identity) {
+  if (is_held_back(core.options, raw)) {
+    core.give_back(std::move(link));
+    co_return Exchange{Error{ErrorKind::kUnavailable, "the right to write is lost: nothing is written"},
+                       std::nullopt};
+  }
   link->expires_after(core.options.request_timeout);
   error_code unsent = co_await link->write(core.text_of(raw, identity));
   if (unsent) {

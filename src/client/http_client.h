@@ -41,6 +41,10 @@ struct HttpOptions {
   Duration retry_after_max{10'000};  // longer than this is the caller's to wait
   std::string user_agent = "trainyard";
   int requests_max = 64;  // under way at once; the others wait in line. Watches are not counted
+  // Asked of a write when it is about to go out, at first and after each pause: who stood in line for long
+  // may no longer have the right to it. False: it is not sent. On the I/O thread; must not block. Empty:
+  // all are sent.
+  std::function<bool(std::string_view resource)> may_write;
   // Told of every answer: the verb and resource as RBAC names them, the HTTP status (0: none
   // came) and how long it took. On the I/O thread; must not block.
   std::function<void(std::string_view verb, std::string_view resource, int status, Duration took)> on_answer;

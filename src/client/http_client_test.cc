@@ -149,6 +149,37 @@ TEST(HttpClient, BusyForTooLongIsTheCallersToWait) {
   EXPECT_EQ(served, 1);
 }
 
+TEST(HttpClient, WhoLostTheRightToWriteWhileItWaitedDoesNotWrite) {
+  std::atomic<bool> leads{true};
+  std::atomic<int> writes{0};
+  TestServer server([&](Peer& peer, const Heard& request) {
+    if (request.method == "GET") {
+      peer.answer(200, kHeardPod);
+    } else {
+      ++writes;
+      leads = false;
+      peer.answer(429, "{}", "Retry-After: 0\r\n");
+    }
+    return true;
+  });
+  HttpOptions options;
+  options.may_write = [&](std::string_view resource) { return resource == "pods" && leads; };
+  auto client = client_of(access_to(server), options);
+  const Error refused{ErrorKind::kUnavailable, "the right to write is lost: nothing is written"};
+  for (size_t count : {1u, 3u}) {
+    leads = true;
+    writes = 0;
+    std::vector<Result<Reply>> replies = client->send_all(std::vector<kube::Request>(count, create_pod()));
+    ASSERT_EQ(replies.size(), count);
+    for (const Result<Reply>& reply : replies) {
+      ASSERT_FALSE(reply.ok());
+      EXPECT_EQ(reply.error(), refused);
+    }
+    EXPECT_LE(writes, static_cast<int>(count)) << "each once at most";
+  }
+  EXPECT_TRUE(client->send(get_pod()).ok()) << "reading is everybody's";
+}
+
 TEST(HttpClient, RefusedCredentialsAreAskedForOnceMore) {
   std::atomic<int> served{0};
   TestServer server([&](Peer& peer, const Heard&) {

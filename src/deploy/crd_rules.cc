@@ -32,8 +32,9 @@ constexpr CrdBound kTfJobBounds[] = {
     {"spec.runPolicy.suspend", R"json({"default":false})json"},
     {"spec.runPolicy.managedBy",
      R"json({"maxLength":63,"enum":["kubeflow.org/training-operator","kueue.x-k8s.io/multikueue"]})json"},
-    {"spec.runPolicy.schedulingPolicy.minAvailable", R"json({"minimum":0})json"},
-    {"spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds", R"json({"minimum":0})json"},
+    {"spec.runPolicy.schedulingPolicy.minAvailable", R"json({"minimum":0,"maximum":2147483647})json"},
+    {"spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds",
+     R"json({"minimum":0,"maximum":2147483647})json"},
 };
 
 constexpr CrdBound kT9kJobBounds[] = {
@@ -131,6 +132,8 @@ constexpr CelRule kTfJobRules[] = {
      "self.exists(k, k.lowerAscii() in ['chief', 'master']) || self.all(k, k.lowerAscii() != 'worker' || "
      "!has(self[k].replicas) || self[k].replicas >= 1)",
      "Worker replicas must be greater than or equal to 1: the job succeeds when its Worker does"},
+    {"spec.tfReplicaSpecs", "self.exists(k, !has(self[k].replicas) || self[k].replicas > 0)",
+     "must have at least one replica"},
     {"spec.tfReplicaSpecs", "self.map(k, has(self[k].replicas) ? self[k].replicas : 1).sum() <= 100000",
      "must have at most 100000 replicas in all"},
     {"spec.tfReplicaSpecs{}", "self.template.spec.containers.exists(c, c.name == 'tensorflow')",

@@ -19,7 +19,7 @@ TAKEN = {
         "a quantity that is a list",
         "more requested than the limit",
         "devices in halves, by another name, or promised twice",
-        # Of volumes, mounts and probes only names and paths are described: in full a pod is 150 KB.
+        # Of volumes, mounts and probes only names, paths and types are described: in full a pod is 150 KB.
         "volumes with two sources, or a way out",
         "files of volumes that lead out, and modes that are none",
         "mounts that lead out of their volume",

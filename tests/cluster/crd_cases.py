@@ -38,6 +38,7 @@ TF_REFUSALS = [
     (("spec", "tfReplicaSpecs"), None, "spec.tfReplicaSpecs: Required value"),
     (("spec", "tfReplicaSpecs"), {}, "spec.tfReplicaSpecs"),
     (("spec", "tfReplicaSpecs"), ["Worker"], "must be of type object"),
+    (("spec", "tfReplicaSpecs"), {"PS": role(0), "Evaluator": role(0)}, "must have at least one replica"),
     (("spec", "tfReplicaSpecs", "Trainer"), role(), "supported roles: Chief, Master, PS, Worker, Evaluator"),
     (("spec", "tfReplicaSpecs", "Eval"), role(), "supported roles"),
     (("spec", "tfReplicaSpecs", "worker"), role(), "a role is given twice"),
@@ -64,6 +65,7 @@ TF_REFUSALS = [
     ((*RUN, "managedBy"), "me", 'Unsupported value: "me"'),
     ((*RUN, "managedBy"), "", "Unsupported value"),
     ((*RUN, "schedulingPolicy"), {"minAvailable": -1}, "should be greater than or equal to 0"),
+    ((*RUN, "schedulingPolicy"), {"minAvailable": 2**31}, "should be less than or equal to 2147483647"),
     ((*RUN, "schedulingPolicy"), {"minResources": {"cpu": "lots"}}, "minResources.cpu"),
     (("spec", "successPolicy"), "AllRoles", 'Unsupported value: "AllRoles"'),
 ]
@@ -97,6 +99,57 @@ T9K_REFUSALS = [
 ]
 
 
+TEMPLATE = (*WORKER, "template")
+BESIDE = (*TEMPLATE, "spec", "containers")
+NO_NAME = "should match '^[a-z0-9]"
+
+
+def beside(**container):
+    """The containers of a replica, and one more."""
+    return [*template()["spec"]["containers"], {"name": "other", "image": "i", **container}]
+
+
+# Of a pod template, which is of one shape in all kinds.
+TEMPLATE_REFUSALS = [
+    (BESIDE, beside(name="Side_Car"), NO_NAME),
+    (BESIDE, beside(imagePullPolicy="always"), "(Always|IfNotPresent|Never)"),
+    (BESIDE, beside(ports=[{"containerPort": 1, "protocol": "tcp"}]), "(TCP|UDP|SCTP)"),
+    (BESIDE, beside(ports=[{"containerPort": 1, "name": "a--b"}]), "ports[0].name"),
+    (BESIDE, beside(ports=[{"containerPort": 1, "name": "12"}]), "ports[0].name"),
+    (BESIDE, beside(ports=[{"containerPort": 1, "hostPort": 70000}]), "less than or equal to 65535"),
+    (BESIDE, beside(workingDir=3), "must be of type string"),
+    (BESIDE, beside(envFrom={"a": 1}), "must be of type array"),
+    (BESIDE, beside(env=[{"name": "A", "valueFrom": {}}]), "should have at least 1 properties"),
+    (BESIDE, beside(volumeMounts=[{"name": "a", "mountPath": "/a"}] * 2), "Duplicate value"),
+    (BESIDE, beside(volumeMounts=[{"name": "a", "mountPath": "/a", "readOnly": "yes"}]), "must be of type boolean"),
+    ((*TEMPLATE, "spec", "initContainers"), [{"name": "Fetch", "image": "i"}], NO_NAME),
+    ((*TEMPLATE, "spec", "initContainers"), [{"name": "a", "image": "i", "env": [{"name": "A", "value": 1}]}], "must be of type string"),
+    ((*TEMPLATE, "spec", "volumes"), [{"name": "My_Data", "emptyDir": {}}], NO_NAME),
+    ((*TEMPLATE, "spec", "hostNetwork"), "yes", "must be of type boolean"),
+    ((*TEMPLATE, "spec", "schedulerName"), 3, "must be of type string"),
+    ((*TEMPLATE, "spec", "activeDeadlineSeconds"), 0, "greater than or equal to 1"),
+    ((*TEMPLATE, "spec", "terminationGracePeriodSeconds"), -1, "greater than or equal to 0"),
+    ((*TEMPLATE, "spec", "affinity"), [], "must be of type object"),
+    ((*TEMPLATE, "spec", "tolerations"), {}, "must be of type array"),
+    ((*TEMPLATE, "metadata", "labels"), {"a": "not a value"}, "metadata.labels.a"),
+    ((*TEMPLATE, "metadata", "finalizers"), "x", "must be of type array"),
+]
+# Null stands for nothing, as wherever Go reads it.
+NOTHING = {"imagePullPolicy": None, "workingDir": None, "env": [{"name": "A", "value": None, "valueFrom": None}], "envFrom": None}
+TEMPLATES_TAKEN = [
+    (BESIDE, beside(**NOTHING, ports=[{"containerPort": 1, "protocol": None, "name": None, "hostPort": None}])),
+    (BESIDE, beside(ports=[{"containerPort": 1, "name": "1-a", "protocol": "UDP"}], imagePullPolicy="Never")),
+    (BESIDE, beside(volumeMounts=[{"name": "v", "mountPath": "/a", "readOnly": None}, {"name": "v", "mountPath": "/b", "subPath": "c"}])),
+    ((*TEMPLATE, "spec", "initContainers"), [{"name": "fetch", "image": "i", "resources": {"limits": {"cpu": 1}}}]),
+    ((*TEMPLATE, "spec", "volumes"), [{"name": "0", "emptyDir": {}}]),
+    ((*TEMPLATE, "spec", "affinity"), {"nodeAffinity": {}}),
+    ((*TEMPLATE, "spec", "tolerations"), [{"operator": "Exists"}]),
+    ((*TEMPLATE, "spec", "terminationGracePeriodSeconds"), 0),
+    ((*TEMPLATE, "metadata", "labels"), {"a": "", "b": "x_y.z-1"}),
+    ((*TEMPLATE, "metadata", "finalizers"), ["example.com/held"]),
+]
+
+
 def dry(world, kind, job):
     return world.api.create(kind, world.ns, job, "?dryRun=All")
 
@@ -113,6 +166,14 @@ def refuse_t9k(world):
     dry(world, "t9k", GOOD_T9K)
     for path, value, words in T9K_REFUSALS:
         world.refused(changed(GOOD_T9K, path, value), words, "t9k")
+
+
+@case("CRD: every pod template that is wrong is refused, and what means nothing is taken")
+def refuse_templates(world):
+    for path, value, words in TEMPLATE_REFUSALS:
+        world.refused(changed(GOOD_TF, path, value), words)
+    for path, value in TEMPLATES_TAKEN:
+        dry(world, "tfjob", changed(GOOD_TF, path, value))
 
 
 @case("CRD: fields under spec and under runPolicy that differ are refused")
@@ -133,7 +194,7 @@ def take_odd_ones(world):
         tfjob("odd", {"Worker": {"restartPolicy": "", "template": template()}}),
         tfjob("odd", {"Worker": role(1)}, {"schedulingPolicy": {"minResources": {"cpu": 4, "memory": "1Gi"}}}),
     ]
-    loose = template(initContainers=None, volumes=None, nodeSelector=None, restartPolicy="")
+    loose = template(initContainers=None, volumes=None, nodeSelector=None, restartPolicy="", hostNetwork=None, affinity=None)
     nothing = {"args": None, "env": None, "ports": None, "volumeMounts": None}
     amounts = {"requests": {"cpu": 0.5, "memory": "1.5Gi", "example.com/card": 1}, "limits": None}
     loose["spec"]["containers"][0].update(**nothing, resources=amounts)
@@ -163,6 +224,9 @@ def immutable_fields(world):
     updated(world, "t9k", "held", {"spec": {"replicaSpecs": [t9k_role("worker"), t9k_role("ps")]}}, "replica types cannot be added or removed")
     updated(world, "t9k", "held", {"spec": {"scheduler": {"t9kScheduler": {"queue": "q"}}}}, "pods cannot change their queue")
     world.api.patch("t9k", world.ns, "held", {"metadata": {"labels": {"a": "b"}}, "spec": {"runMode": {"pause": {"enabled": True}}}})
+    world.submit(t9k("queued", [t9k_role("worker")], runMode={"pause": {"enabled": True}}, scheduler={"t9kScheduler": {"queue": "q"}}), "t9k")
+    updated(world, "t9k", "queued", {"spec": {"scheduler": {"t9kScheduler": {"queue": "other"}}}}, "pods cannot change their queue")
+    world.api.patch("t9k", world.ns, "queued", {"spec": {"scheduler": {"t9kScheduler": {"priority": 5}}}})
     world.submit(t9k("plain", [t9k_role("worker")], runMode={"pause": {"enabled": True}}), "t9k")
     updated(world, "t9k", "plain", {"spec": {"runMode": {"pause": {"resumeSpecs": [{"type": "worker"}]}}}}, words)
     world.submit(changed(GOOD_TF, (*RUN, "schedulingPolicy"), {"queue": "a"}))

@@ -35,7 +35,9 @@ json::object pod_from_template(const json::object& pod_template, std::string_vie
   pod["kind"] = "Pod";
   pod["metadata"] = std::move(meta);
   const json::object* spec = kube::object_at(pod_template, {"spec"});
-  pod["spec"] = spec != nullptr ? *spec : json::object();
+  json::object& made = pod["spec"].emplace_object();
+  if (spec != nullptr) made = *spec;
+  if (kube::text_at(made, {"restartPolicy"}).empty()) made.erase("restartPolicy");
   if (attempt > 0) set_annotation(pod, kAttemptAnnotation, fmt::to_string(attempt));
   return pod;
 }

@@ -17,6 +17,11 @@ TEST(PodTemplate, ThePodKeepsWhatTheTemplateSays) {
       "spec":{"containers":[{"name":"x"}],"extra":1}})"));
 }
 
+TEST(PodTemplate, APolicyThatIsNoneIsLeftToTheServer) {
+  json::object pod = pod_from_template(parsed(R"({"spec":{"restartPolicy":""}})"), "p", "", {}, 0);
+  EXPECT_EQ(pod, parsed(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{}})"));
+}
+
 TEST(PodTemplate, OnlyLaterAttemptsAreMarked) {
   json::object pod = pod_from_template(parsed(R"({"spec":{}})"), "p", "", {}, 3);
   EXPECT_EQ(pod, parsed(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","annotations":

@@ -109,7 +109,9 @@ std::set<std::string> check_volumes(const Reader& spec) {
 
 // The fields that a pod is placed and run by.
 void check_pod_fields(const Reader& spec) {
-  spec.one_of("restartPolicy", {"Always", "OnFailure", "Never"});
+  // "" stands for nothing, as it does for servers.
+  const json::value* policy = spec.raw("restartPolicy");
+  if (policy != nullptr && *policy != "") spec.one_of("restartPolicy", {"Always", "OnFailure", "Never"});
   spec.one_of("dnsPolicy", {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None", ""});
   for (std::string_view key :
        {"schedulerName", "priorityClassName", "serviceAccountName", "nodeName", "runtimeClassName"}) {

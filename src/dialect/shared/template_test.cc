@@ -86,6 +86,9 @@ TEST(Template, WhatIsRightIsLeftInPeace) {
       IsEmpty());
   EXPECT_THAT(template_problems(R"({"t":{"spec":{"containers":[{"name":"a","image":"i"}]}}})", ""),
               IsEmpty());
+  EXPECT_THAT(template_problems(
+                  R"({"t":{"spec":{"restartPolicy":"","containers":[{"name":"tensorflow","image":"i"}]}}})"),
+              IsEmpty());
 }
 
 struct TemplateCase {

@@ -119,6 +119,12 @@ json::value resume_specs_of(const json::object& object) {
   return found == nullptr || found->is_null() ? json::value(json::array()) : *found;
 }
 
+// None: it is no T9k queue. Its priority there is the PodGroup's, which follows the job.
+std::optional<std::string> queue_of(const json::object& object) {
+  std::optional<QueuePlace> place = queue_place_of(object);
+  return place ? std::optional<std::string>(place->queue) : std::nullopt;
+}
+
 struct Shape {
   std::set<std::string> types;
   bool has_chief = false;  // one that runs
@@ -153,7 +159,7 @@ std::vector<Problem> validate_update(const json::object& before, const json::obj
     problems.push_back({"spec.runMode.pause.resumeSpecs", ProblemKind::kForbidden, "",
                         "field is immutable: resume settings are set when the job is created"});
   }
-  if (queue_place_of(before) != queue_place_of(after)) {
+  if (queue_of(before) != queue_of(after)) {
     problems.push_back({"spec.scheduler", ProblemKind::kForbidden, "",
                         "field is immutable: pods cannot change their queue or PodGroup"});
   }

@@ -273,6 +273,7 @@ TEST(T9kLower, WhatMayNotChange) {
        job(worker, queue_a),
        job(worker, "  scheduler: {t9kScheduler: {queue: b}}\n"),
        {"spec.scheduler: Forbidden: field is immutable: pods cannot change their queue or PodGroup"}},
+      {"priority", job(worker, queue_a), job(worker, "  scheduler: {t9kScheduler: {queue: a, priority: 5}}\n"), {}},
       {"scheduler dropped",
        job(worker, queue_a),
        job(worker),
