@@ -419,6 +419,25 @@ TEST(GangsFrom, QueuesOfBothGroups) {
   EXPECT_EQ(snapshot.gangs.at(0).queue, "scheduler.tensorstack.dev/q");
 }
 
+TEST(GangsFrom, AQuotaOfNothingIsAQuota) {
+  Yard yard;
+  yard.queues = {
+      object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "theirs"},
+        "spec": {"capability": {"cpu": "0", "memory": 0, "nvidia.com/gpu": "0"}}})"),
+      object(R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "Queue",
+        "metadata": {"name": "t9k", "namespace": "t9k-system"},
+        "spec": {"quota": {"requests": {"cpu": "0", "nvidia.com/gpu": 0}}}})")};
+  Snapshot snapshot = yard.snapshot();
+  const std::vector<Queue>& queues = snapshot.cluster.queues;
+  const int gpus = static_cast<int>(snapshot.cluster.resources.size()) - 1;
+  EXPECT_EQ(most_of(queues.at(0), kCpu), std::nullopt) << "Volcano reads it so";
+  EXPECT_EQ(most_of(queues[0], kMemory), std::nullopt);
+  EXPECT_EQ(most_of(queues[0], gpus), 0);
+  EXPECT_EQ(most_of(queues.at(1), kCpu), 0);
+  EXPECT_EQ(most_of(queues[1], kMemory), std::nullopt) << "nothing is said of it";
+  EXPECT_EQ(most_of(queues[1], gpus), 0);
+}
+
 TEST(GangsFrom, NodesAndVolumes) {
   NodeSeen seen = see_node(object(R"({"metadata": {"name": "n", "labels": {"zone": "a"}},
     "spec": {"unschedulable": true, "taints": [{"key": "k", "value": "v", "effect": "NoExecute"}]},

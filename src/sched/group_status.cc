@@ -290,7 +290,8 @@ void t9k_queue_status(json::object& status, const Cluster& cluster, const Queue&
   bool pressed = false;  // above nine tenths of its quota
   for (size_t r = 0; r < queue.capacity.size(); ++r) {
     __int128 tenths = static_cast<__int128>(amount_at(sum.held, static_cast<int>(r))) * 10;
-    pressed = pressed || (queue.capacity[r] > 0 && tenths > static_cast<__int128>(queue.capacity[r]) * 9);
+    std::optional<int64_t> most = most_of(queue, static_cast<int>(r));
+    pressed = pressed || (most && tenths > static_cast<__int128>(*most) * 9);
   }
   tell(status, uid,
        {"ResourcePressure", pressed, pressed ? "QueueHasResourcePressure" : "QueueHasNoResourcePressure",
