@@ -343,6 +343,27 @@ TEST(GangsFrom, WhatAGroupSays) {
   EXPECT_FALSE(t9k.asks_admission);
 }
 
+TEST(GangsFrom, AGangIsWorthWhatItsPodsAreAlsoBelowNothing) {
+  Yard yard;
+  yard.classes = {object(R"({"metadata": {"name": "cheap"}, "value": -100})"),
+                  object(R"({"metadata": {"name": "cheaper"}, "value": -200})")};
+  auto with = [&](std::initializer_list<const char*> named) {
+    yard.groups = {object(R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "PodGroup",
+      "metadata": {"name": "train", "namespace": "ns"}, "spec": {"minMember": 1}})")};
+    yard.pods.clear();
+    for (const char* name : named) {
+      yard.pods.push_back(pod(fmt::format("p{}", yard.pods.size()),
+                              R"(, "labels": {"scheduler.tensorstack.dev/group-name": "train"})", kOneCpu));
+      kube::ensure_object(yard.pods.back(), {"spec"})["priorityClassName"] = name;
+    }
+    return yard.snapshot().gangs.at(0).class_priority;
+  };
+  EXPECT_EQ(with({"cheap", "cheap"}), -100);
+  EXPECT_EQ(with({"cheaper", "cheap"}), -100) << "the highest of them";
+  EXPECT_EQ(with({"cheap", ""}), 0) << "a pod without a class";
+  EXPECT_EQ(with({}), 0);
+}
+
 TEST(GangsFrom, AVolcanoGangThatNeedsFewerThanItsRolesTakesAnyOfItsPods) {
   Yard yard;
   yard.groups = {object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
