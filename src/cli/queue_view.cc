@@ -100,8 +100,9 @@ GangLine gang_line(const kube::PodGroup& group, const GroupPods& pods) {
     }
   }
   bool done = group.phase == "Completed" || group.phase == "Finished" || group.phase == "Failed";
-  // A group that was scheduled once goes on to say so; its pods tell whether it runs now.
-  if (done || (scheduled && pods.all > 0 && pods.ended == pods.all)) {
+  // A group that was scheduled once goes on to say so, and one whose job is over may lack members for ever:
+  // its pods tell whether it runs now.
+  if (done || (pods.all > 0 && pods.ended == pods.all)) {
     out.state = "Done";
   } else if (scheduled && pods.on_nodes > 0) {
     out.state = "Running";

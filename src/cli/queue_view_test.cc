@@ -88,6 +88,25 @@ TEST(QueueView, AGangIsWhatItsPodsDoNow) {
   }
 }
 
+// A group of the user's stays when its job is over, and the pods that were no longer needed do not come back.
+TEST(QueueView, AGroupWhoseJobIsOverWaitsForNothing) {
+  QueueDocuments documents;
+  documents.groups = {shared(R"(
+apiVersion: scheduling.incubator.k8s.io/v1alpha1
+kind: PodGroup
+metadata: {name: train, namespace: lab}
+spec: {minMember: 2}
+status:
+  phase: Pending
+  conditions: [{type: Unschedulable, status: "True", reason: NotEnoughTasks, message: 1 is not there yet}]
+)")};
+  documents.pods = {
+      shared("{metadata: {name: p, namespace: lab, annotations: {scheduling.k8s.io/group-name: train}}, "
+             "spec: {nodeName: n}, status: {phase: Succeeded}}")};
+  EXPECT_EQ(queue_lines(documents)[0].gangs.at(0).state, "Done");
+  EXPECT_EQ(queue_lines(documents)[0].waiting, 0);
+}
+
 // Nobody made it, so there is no status to read.
 TEST(QueueView, TheDefaultQueueHoldsWhatItsGangsDo) {
   auto asks = [](int index, std::string_view node, std::string_view phase) {

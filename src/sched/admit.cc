@@ -133,15 +133,15 @@ std::optional<Refusal> Gate::full_queue(int g) const {
   const Queue& queue = pass_.book.queue(pass_.queue_of(g));
   const Amounts& in_queue = by_queue_[static_cast<size_t>(pass_.queue_of(g))];
   for (size_t r = 0; r < wanted.size(); ++r) {
-    int64_t capacity = amount_at(queue.capacity, static_cast<int>(r));
+    std::optional<int64_t> most = most_of(queue, static_cast<int>(r));
     int64_t spoken_for = amount_at(in_queue, static_cast<int>(r));
-    if (wanted[r] <= 0 || capacity <= 0 || plus(spoken_for, wanted[r]) <= capacity) continue;
+    if (wanted[r] <= 0 || !most || plus(spoken_for, wanted[r]) <= *most) continue;
     const std::string& name = pass_.cluster.resources[r];
     std::string needs = amount_phrase(name, wanted[r]);
-    if (wanted[r] > capacity) return never_in_queue(queue, needs, amount_text(name, capacity));
+    if (wanted[r] > *most) return never_in_queue(queue, needs, amount_text(name, *most));
     return Refusal{WaitKind::kWaitFor, WaitCode::kNotAdmitted,
                    fmt::format("needs {}, queue {} has {} of the {} it may hold spoken for", needs,
-                               queue.name, amount_text(name, spoken_for), amount_text(name, capacity))};
+                               queue.name, amount_text(name, spoken_for), amount_text(name, *most))};
   }
   return std::nullopt;
 }

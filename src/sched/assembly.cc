@@ -125,12 +125,23 @@ void Assembly::read_nodes(std::vector<const NodeSeen*> nodes) {
   }
 }
 
+// Nothing of a resource is a limit, too; of cpu and memory Volcano takes it for no limit.
+Amounts Assembly::capacity_of(const kube::Queue& queue) const {
+  Amounts out = amounts(queue.capability);
+  const bool t9k = queue.group == kube::kT9kQueues.group;
+  for (const auto& [name, _] : queue.capability) {
+    int64_t& most = out[static_cast<size_t>(resource_index(name))];
+    if (most == 0 && (t9k || (name != "cpu" && name != "memory"))) most = kNoneOfIt;
+  }
+  return out;
+}
+
 void Assembly::add_queue(const kube::Queue& queue, const std::string& name, const Documents& documents) {
   Queue out;
   out.name = name;
   out.weight = std::max(1, queue.weight);
   out.priority = queue.priority;
-  out.capacity = amounts(queue.capability);
+  out.capacity = capacity_of(queue);
   out.guarantee = amounts(queue.guarantee);
   out.deserved = amounts(queue.deserved);
   out.closed = queue.closed;

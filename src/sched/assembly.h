@@ -22,6 +22,7 @@ class Assembly {
   int class_of(int shape);
   int node_index(const std::string& name) const;  // -1 when there is no such node
   Amounts amounts(const kube::Resources& quantities) const;
+  Amounts capacity_of(const kube::Queue& queue) const;
   // The name in Cluster::queues of the queue that a group of that API group means.
   std::string queue_name(std::string_view group, const std::string& queue) const;
   const PriorityClass* priority_class(const std::string& name) const;  // null when there is none

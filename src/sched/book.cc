@@ -89,16 +89,16 @@ std::optional<Refusal> Book::turns_away(int q, const std::string& ns, bool begun
 std::optional<Refusal> Book::over_capacity(const Side& side, int q, const Amounts& what) const {
   const Queue& of = queue(q);
   for (size_t r = 0; r < what.size(); ++r) {
-    int64_t capacity = amount_at(of.capacity, static_cast<int>(r));
-    if (capacity <= 0 || what[r] <= 0) continue;
+    std::optional<int64_t> most = most_of(of, static_cast<int>(r));
+    if (!most || what[r] <= 0) continue;
     int64_t held = side.by_queue[static_cast<size_t>(q)][r];
-    if (plus(held, what[r]) <= capacity) continue;
+    if (plus(held, what[r]) <= *most) continue;
     const std::string& name = tables_.cluster().resources[r];
     std::string needs = amount_phrase(name, what[r]);
-    if (what[r] > capacity) return never_in_queue(of, needs, amount_text(name, capacity));
+    if (what[r] > *most) return never_in_queue(of, needs, amount_text(name, *most));
     return Refusal{WaitKind::kWaitFor, WaitCode::kQueueFull,
                    fmt::format("needs {}, queue {} holds {} of the {} it may", needs, of.name,
-                               amount_text(name, held), amount_text(name, capacity))};
+                               amount_text(name, held), amount_text(name, *most))};
   }
   return std::nullopt;
 }

@@ -38,6 +38,12 @@ std::string requirement_text(const kube::Requirement& requirement) {
 
 }  // namespace
 
+std::optional<int64_t> most_of(const Queue& queue, int resource) {
+  int64_t stated = amount_at(queue.capacity, resource);
+  if (stated == 0) return std::nullopt;
+  return std::max<int64_t>(0, stated);
+}
+
 bool holds(const kube::Requirement& requirement, const Labels& labels) {
   auto found = labels.find(requirement.key);
   if (found == labels.end()) return kube::holds(requirement, std::nullopt);

@@ -127,11 +127,13 @@ struct OtherPod {
   bool operator==(const OtherPod&) const = default;
 };
 
+inline constexpr int64_t kNoneOfIt = -1;  // in a Queue's capacity
+
 struct Queue {
   std::string name;
   int weight = 1;
   int priority = 0;
-  Amounts capacity;   // most it may hold; a resource of which it says 0 or nothing is unbounded
+  Amounts capacity;   // most it may hold: most_of()
   Amounts guarantee;  // kept free for it
   Amounts deserved;   // its fair part when stated; else by weight
   bool closed = false;
@@ -153,6 +155,10 @@ struct Cluster {
   std::vector<Claim> claims;
   bool operator==(const Cluster&) const = default;
 };
+
+// The most that the queue may hold of the resource; nullopt: as much as there is. In its capacity 0 is what is
+// not stated.
+std::optional<int64_t> most_of(const Queue& queue, int resource);
 
 bool holds(const kube::Requirement& requirement, const Labels& labels);
 bool hold_all(const std::vector<kube::Requirement>& requirements, const Labels& labels);

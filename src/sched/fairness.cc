@@ -86,11 +86,11 @@ Amounts measure_of(const Queue& queue, const Amounts& total) {
   Amounts out = total;
   for (size_t r = 0; r < out.size(); ++r) {
     int64_t deserved = amount_at(queue.deserved, static_cast<int>(r));
-    int64_t capacity = amount_at(queue.capacity, static_cast<int>(r));
+    std::optional<int64_t> most = most_of(queue, static_cast<int>(r));
     if (deserved > 0) {
       out[r] = deserved;
-    } else if (capacity > 0) {
-      out[r] = std::min(capacity, out[r]);
+    } else if (most) {
+      out[r] = std::min(*most, out[r]);
     }
   }
   return out;
@@ -105,11 +105,11 @@ std::vector<Amounts> deserved_parts(std::span<const Queue> queues, const std::ve
   for (size_t r = 0; r < total.size(); ++r) {
     int resource = static_cast<int>(r);
     for (size_t q = 0; q < queues.size(); ++q) {
-      int64_t capacity = amount_at(queues[q].capacity, resource);
+      std::optional<int64_t> may_hold = most_of(queues[q], resource);
       int64_t want = std::max<int64_t>(0, amount_at(wanted[q], resource));
       int64_t stated = amount_at(queues[q].deserved, resource);
       int64_t guarantee = amount_at(queues[q].guarantee, resource);
-      most[q] = capacity > 0 ? std::min(want, capacity) : want;
+      most[q] = may_hold ? std::min(want, *may_hold) : want;
       if (stated > 0) most[q] = std::min(most[q], std::max(stated, guarantee));
       least[q] = std::min(guarantee, most[q]);
     }

@@ -81,6 +81,12 @@ std::optional<Unfit> unfit(const NodeRule& rule, const Queue* queue, const Node&
   return std::nullopt;
 }
 
+std::optional<Unfit> kept_out(const NodeRule& rule, const Queue* queue, const Node& node) {
+  bool wanted = selected(rule, node) && (queue == nullptr || hold_all(queue->node_selector, node.labels)) &&
+                (!rule.allowed || std::binary_search(rule.allowed->begin(), rule.allowed->end(), node.name));
+  return wanted ? unfit(rule, queue, node) : std::nullopt;
+}
+
 Liking liking(const NodeRule& rule, const Amounts& requests, const Node& node) {
   Liking out;
   for (const PreferredNodes& wish : rule.preferred) {

@@ -14,6 +14,8 @@ enum class Unfit { kNotReady, kCordoned, kSelector, kTaint, kVolume, kQueueNodes
 
 // Why the node is out of the question; nullopt when it is not. `queue` may be null.
 std::optional<Unfit> unfit(const NodeRule& rule, const Queue* queue, const Node& node);
+// The same of nodes that the pod, its volumes and its queue ask for: only their state keeps it out.
+std::optional<Unfit> kept_out(const NodeRule& rule, const Queue* queue, const Node& node);
 
 // How well the node suits, more is better: preferred affinity, then few taints that say
 // "rather not", then no scarce resource that the pod would leave idle.

@@ -120,16 +120,17 @@ void read_times(Gang& gang, const std::vector<const PodSeen*>& pods) {
 void read_priority(Gang& gang, const std::string& named, const std::vector<const PodSeen*>& pods,
                    const Assembly& assembly) {
   const PriorityClass* chosen = assembly.priority_class(named);
-  gang.class_priority = chosen != nullptr ? chosen->value : 0;
+  std::optional<int64_t> highest;  // of the pods: it may be below 0, which is what no class is worth
   bool never = chosen != nullptr && chosen->never_preempts;
   for (const PodSeen* pod : pods) {
     const PriorityClass* of_pod = assembly.priority_class(pod->priority_class);
     int64_t value = pod->priority == 0 && of_pod != nullptr ? of_pod->value : pod->priority;
-    if (chosen == nullptr) gang.class_priority = std::max(gang.class_priority, value);
+    highest = std::max(highest.value_or(value), value);
     never = never || pod->never_preempts || (of_pod != nullptr && of_pod->never_preempts);
     bool critical = pod->priority_class.starts_with("system-") || pod->ns == "kube-system";
     if (critical || !pod->preemptable.value_or(true)) gang.preemptible = false;
   }
+  gang.class_priority = chosen != nullptr ? chosen->value : highest.value_or(0);
   if (chosen == nullptr && gang.class_priority == 0) {
     if (const PriorityClass* usual = assembly.default_priority_class()) gang.class_priority = usual->value;
   }

@@ -343,6 +343,27 @@ TEST(GangsFrom, WhatAGroupSays) {
   EXPECT_FALSE(t9k.asks_admission);
 }
 
+TEST(GangsFrom, AGangIsWorthWhatItsPodsAreAlsoBelowNothing) {
+  Yard yard;
+  yard.classes = {object(R"({"metadata": {"name": "cheap"}, "value": -100})"),
+                  object(R"({"metadata": {"name": "cheaper"}, "value": -200})")};
+  auto with = [&](std::initializer_list<const char*> named) {
+    yard.groups = {object(R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "PodGroup",
+      "metadata": {"name": "train", "namespace": "ns"}, "spec": {"minMember": 1}})")};
+    yard.pods.clear();
+    for (const char* name : named) {
+      yard.pods.push_back(pod(fmt::format("p{}", yard.pods.size()),
+                              R"(, "labels": {"scheduler.tensorstack.dev/group-name": "train"})", kOneCpu));
+      kube::ensure_object(yard.pods.back(), {"spec"})["priorityClassName"] = name;
+    }
+    return yard.snapshot().gangs.at(0).class_priority;
+  };
+  EXPECT_EQ(with({"cheap", "cheap"}), -100);
+  EXPECT_EQ(with({"cheaper", "cheap"}), -100) << "the highest of them";
+  EXPECT_EQ(with({"cheap", ""}), 0) << "a pod without a class";
+  EXPECT_EQ(with({}), 0);
+}
+
 TEST(GangsFrom, AVolcanoGangThatNeedsFewerThanItsRolesTakesAnyOfItsPods) {
   Yard yard;
   yard.groups = {object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
@@ -417,6 +438,25 @@ TEST(GangsFrom, QueuesOfBothGroups) {
   EXPECT_EQ(queues[1].namespaces, std::vector<std::string>{"mine"});
   EXPECT_EQ(queues[2].name, "default");
   EXPECT_EQ(snapshot.gangs.at(0).queue, "scheduler.tensorstack.dev/q");
+}
+
+TEST(GangsFrom, AQuotaOfNothingIsAQuota) {
+  Yard yard;
+  yard.queues = {
+      object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "theirs"},
+        "spec": {"capability": {"cpu": "0", "memory": 0, "nvidia.com/gpu": "0"}}})"),
+      object(R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "Queue",
+        "metadata": {"name": "t9k", "namespace": "t9k-system"},
+        "spec": {"quota": {"requests": {"cpu": "0", "nvidia.com/gpu": 0}}}})")};
+  Snapshot snapshot = yard.snapshot();
+  const std::vector<Queue>& queues = snapshot.cluster.queues;
+  const int gpus = static_cast<int>(snapshot.cluster.resources.size()) - 1;
+  EXPECT_EQ(most_of(queues.at(0), kCpu), std::nullopt) << "Volcano reads it so";
+  EXPECT_EQ(most_of(queues[0], kMemory), std::nullopt);
+  EXPECT_EQ(most_of(queues[0], gpus), 0);
+  EXPECT_EQ(most_of(queues.at(1), kCpu), 0);
+  EXPECT_EQ(most_of(queues[1], kMemory), std::nullopt) << "nothing is said of it";
+  EXPECT_EQ(most_of(queues[1], gpus), 0);
 }
 
 TEST(GangsFrom, NodesAndVolumes) {

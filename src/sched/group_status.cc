@@ -155,13 +155,18 @@ void put_counts(json::object& status, const Tally& tally) {
   put_count(status, "failed", tally.failed);
 }
 
+// Running or Completed; "" of a gang that is not whole.
+std::string_view phase_when_whole(const Tally& tally, int least) {
+  int ended = tally.succeeded + tally.failed;
+  int scheduled = tally.on_nodes + ended;
+  if (scheduled == 0 || scheduled < least) return "";
+  return scheduled == ended && tally.pending == 0 ? "Completed" : "Running";
+}
+
 std::string_view volcano_phase(const Subject& of, std::string_view before) {
-  int ended = of.tally.succeeded + of.tally.failed;
-  int scheduled = of.tally.on_nodes + ended;
   if (of.tally.running > 0 && of.waits()) return "Unknown";
-  if (scheduled > 0 && scheduled >= of.gang.min_member) {
-    return scheduled == ended && of.tally.pending == 0 ? "Completed" : "Running";
-  }
+  std::string_view whole = phase_when_whole(of.tally, of.gang.min_member);
+  if (!whole.empty()) return whole;
   bool let_in = before == "Inqueue" || of.verdict.admitted || of.tally.pods > 0;
   return let_in ? "Inqueue" : "Pending";
 }
@@ -285,7 +290,8 @@ void t9k_queue_status(json::object& status, const Cluster& cluster, const Queue&
   bool pressed = false;  // above nine tenths of its quota
   for (size_t r = 0; r < queue.capacity.size(); ++r) {
     __int128 tenths = static_cast<__int128>(amount_at(sum.held, static_cast<int>(r))) * 10;
-    pressed = pressed || (queue.capacity[r] > 0 && tenths > static_cast<__int128>(queue.capacity[r]) * 9);
+    std::optional<int64_t> most = most_of(queue, static_cast<int>(r));
+    pressed = pressed || (most && tenths > static_cast<__int128>(*most) * 9);
   }
   tell(status, uid,
        {"ResourcePressure", pressed, pressed ? "QueueHasResourcePressure" : "QueueHasNoResourcePressure",
@@ -389,7 +395,9 @@ QueueSums queue_sums(const Snapshot& snapshot, std::span<const GroupSeen* const>
     sum.pods.failed += tally.failed;
     sum.pods.unknown += tally.unknown;
     if (snapshot.group_of[g] < 0) continue;
-    const std::string& phase = groups[static_cast<size_t>(snapshot.group_of[g])]->group.phase;
+    const kube::PodGroup& group = groups[static_cast<size_t>(snapshot.group_of[g])]->group;
+    bool says_phase = group.group == kube::kVolcanoPodGroups.group;
+    std::string_view phase = says_phase ? group.phase : phase_when_whole(tally, gang.min_member);
     ++sum.phases[phase.empty() ? std::string_view("Pending") : phase];
   }
   return out;

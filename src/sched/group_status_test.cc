@@ -233,6 +233,31 @@ TEST(QueueStatus, BothGroups) {
   EXPECT_TRUE(kube::find_condition(conditions, "ResourcePressure")->is_true());
 }
 
+// Gangs of every kind may be in a queue of Volcano's, and it counts them as Volcano would.
+TEST(QueueStatus, GroupsThatHaveNoPhaseOfVolcanosAreCountedByTheirPods) {
+  const json::object queue =
+      object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "metadata": {"name": "default"}})");
+  auto counted = [&](const char* api, const char* pods, const char* group_status = "{}") {
+    Stage stage{api, pods, group_status, "1"};
+    stage.run();
+    std::vector<const GroupSeen*> groups = {&stage.group_seen};
+    json::object status =
+        queue_status(queue, stage.snapshot, queue_sums(stage.snapshot, groups), kNow).value();
+    status.erase("state");
+    status.erase("allocated");
+    return json::serialize(status);
+  };
+  for (const char* api : {"scheduling.incubator.k8s.io/v1alpha1", "scheduling.x-k8s.io/v1alpha1",
+                          "scheduler.tensorstack.dev/v1beta1"}) {
+    EXPECT_EQ(counted(api, "ww"), R"({"pending":1})") << api;
+    EXPECT_EQ(counted(api, "bb"), R"({"running":1})") << api;
+    EXPECT_EQ(counted(api, "rr"), R"({"running":1})") << api;
+    EXPECT_EQ(counted(api, "sr"), R"({"running":1})") << api;
+    EXPECT_EQ(counted(api, "sf"), R"({"completed":1})") << api;
+  }
+  EXPECT_EQ(counted("scheduling.x-k8s.io/v1alpha1", "ww", R"({"phase": "Scheduling"})"), R"({"pending":1})");
+}
+
 // Who has seen that a status is right does not build it again while the print is the same.
 TEST(GroupStatus, OfOnePrintThereIsOneAnswer) {
   for (const char* api : {"scheduling.volcano.sh/v1beta1", "scheduling.incubator.k8s.io/v1alpha1",

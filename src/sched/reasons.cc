@@ -150,14 +150,9 @@ std::string fragments_text(Pass& pass, int g, bool in_detail) {
   return fmt::format("needs {} at once; each fits, but not all together", pods_text(pass.needs_of(g).total));
 }
 
-std::string no_node_text(const Pass& pass, int g, int pod_class) {
-  const NodeRule& rule =
-      pass.cluster.node_rules[static_cast<size_t>(pass.tables.pod_class(pod_class).node_rule)];
-  std::map<std::pair<Unfit, std::string>, size_t> counts;
-  for (const Node& node : pass.cluster.nodes) {
-    std::optional<Unfit> why = unfit(rule, pass.queue_at(g), node);
-    if (why) ++counts[{*why, unfit_text(*why, rule, pass.queue_at(g), node)}];
-  }
+// "1 cordoned, 2 with taint a:NoSchedule, which it does not tolerate", the first few of them.
+using UnfitCounts = std::map<std::pair<Unfit, std::string>, size_t>;
+std::string counts_text(const UnfitCounts& counts) {
   std::string text;
   size_t named = 0;
   size_t unnamed = 0;
@@ -169,8 +164,35 @@ std::string no_node_text(const Pass& pass, int g, int pod_class) {
     }
   }
   if (unnamed > 0) text += fmt::format(", {} for other reasons", unnamed);
+  return text;
+}
+
+const NodeRule& node_rule_of(const Pass& pass, int pod_class) {
+  return pass.cluster.node_rules[static_cast<size_t>(pass.tables.pod_class(pod_class).node_rule)];
+}
+
+std::string no_node_text(const Pass& pass, int g, int pod_class) {
+  const NodeRule& rule = node_rule_of(pass, pod_class);
+  UnfitCounts counts;
+  for (const Node& node : pass.cluster.nodes) {
+    std::optional<Unfit> why = unfit(rule, pass.queue_at(g), node);
+    if (why) ++counts[{*why, unfit_text(*why, rule, pass.queue_at(g), node)}];
+  }
+  std::string text = counts_text(counts);
   return fmt::format("no node may take it: of {} node{} {}", pass.cluster.nodes.size(),
                      pass.cluster.nodes.size() == 1 ? "" : "s", text.empty() ? "none is there" : text);
+}
+
+// " (nodes that are left out: 1 cordoned)": those that have at least so much, if they only were in order.
+std::string left_out_text(const Pass& pass, int g, int pod_class, int resource, int64_t least) {
+  const NodeRule& rule = node_rule_of(pass, pod_class);
+  UnfitCounts counts;
+  for (const Node& node : pass.cluster.nodes) {
+    if (amount_at(node.allocatable, resource) < least) continue;
+    std::optional<Unfit> why = kept_out(rule, pass.queue_at(g), node);
+    if (why) ++counts[{*why, unfit_text(*why, rule, pass.queue_at(g), node)}];
+  }
+  return counts.empty() ? "" : fmt::format(" (nodes that are left out: {})", counts_text(counts));
 }
 
 }  // namespace
@@ -199,8 +221,9 @@ std::optional<Refusal> never_fits_a_node(Pass& pass, int g) {
       if (most >= need.amount) continue;
       const std::string& name = pass.cluster.resources[static_cast<size_t>(need.resource)];
       return Refusal{WaitKind::kInfeasible, WaitCode::kNoNode,
-                     fmt::format("a pod needs {}{}; the largest has {}", amount_phrase(name, need.amount),
-                                 on_nodes(pass, g, pod_class), amount_text(name, most))};
+                     fmt::format("a pod needs {}{}; the largest has {}{}", amount_phrase(name, need.amount),
+                                 on_nodes(pass, g, pod_class), amount_text(name, most),
+                                 left_out_text(pass, g, pod_class, need.resource, need.amount))};
     }
     return Refusal{WaitKind::kInfeasible, WaitCode::kNoNode,
                    fmt::format("needs {}{}; no node has all of that", pods_phrase(pass, 1, pod_class),
@@ -235,8 +258,9 @@ std::string too_large_text(Pass& pass, int g) {
                        pods_text(pass.needs_of(g).total));
   }
   const std::string& name = pass.cluster.resources[static_cast<size_t>(lack->resource)];
-  return fmt::format("needs {}{}; there are {} in all", amount_phrase(name, lack->wanted),
-                     on_nodes(pass, g, lack->bundle.some_class), amount_text(name, lack->free));
+  return fmt::format("needs {}{}; there are {} in all{}", amount_phrase(name, lack->wanted),
+                     on_nodes(pass, g, lack->bundle.some_class), amount_text(name, lack->free),
+                     left_out_text(pass, g, lack->bundle.some_class, lack->resource, 1));
 }
 
 // Those with the fewest sources choose first, whatever nodes they are on.

@@ -23,7 +23,12 @@ TEST(Reasons, SayWhatIsLackingAndWhoFreesIt) {
       "w*2:cpu=3");
   EXPECT_EQ(reason(never, "b"), "no node may take it: of 2 nodes 1 cordoned, 1 not zone=a");
   EXPECT_EQ(reason(never, "c"), "a pod needs 4 cpu; the largest has 3");
-  EXPECT_EQ(reason(never, "d"), "needs 6 cpu; there are 3 in all");
+  EXPECT_EQ(reason(never, "d"), "needs 6 cpu; there are 3 in all (nodes that are left out: 1 cordoned)");
+  World larger(
+      "node n1 cpu=3\nnode n2 cpu=9 down\nnode n3 cpu=9 cordoned\nnode n4 cpu=2 taint=x\n"
+      "gang a w*1:cpu=4");
+  EXPECT_EQ(reason(larger, "a"),
+            "a pod needs 4 cpu; the largest has 3 (nodes that are left out: 1 not ready, 1 cordoned)");
   World racks("node n1 cpu=4 rack=a\nnode n2 cpu=3 rack=b\nnode n3 cpu=3 rack=b\ngang a same=rack w*7:cpu=1");
   EXPECT_EQ(reason(racks, "a"), "needs 7 pods with the same rack; no one of them has room for all");
   World full(
