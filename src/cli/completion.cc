@@ -14,6 +14,26 @@ struct Option {
   bool flag = false;        // takes none
 };
 
+// The same in every command that has it.
+struct Spelling {
+  std::string_view name;
+  char letter;
+};
+constexpr Spelling kLetters[] = {
+    {"--output", 'o'},    {"--filename", 'f'}, {"--namespace", 'n'}, {"--selector", 'l'},
+    {"--container", 'c'}, {"--replica", 'r'},  {"--follow", 'f'},    {"--watch", 'w'},
+    {"--quiet", 'q'},     {"--detach", 'd'},   {"--previous", 'p'},  {"--all-namespaces", 'A'},
+    {"--stdin", 'i'},     {"--tty", 't'},
+};
+
+// "-o", or "" when there is none.
+std::string letter_of(const Option& option) {
+  for (const Spelling& one : kLetters) {
+    if (one.name == option.name) return fmt::format("-{}", one.letter);
+  }
+  return "";
+}
+
 bool takes_path(const Option& option) {
   return option.name == "--data-dir" || option.name == "--kubeconfig" || option.name == "--config" ||
          option.name == "--filename";
@@ -143,9 +163,13 @@ CommandShape queue_shape() {
           {{"--kubeconfig", "leads to the cluster", ""},
            {"--context", "of the kubeconfig", ""},
            {"--data-dir", "of the embedded plane", ""},
+           {"--namespace", "of queues of T9k", ""},
            {"--output", "for programs", "yaml json"},
            {"--weight", "of a new queue", ""},
-           {"--capacity", "of a new queue", ""}}};
+           {"--priority", "of a new queue", ""},
+           {"--capacity", "of a new queue", ""},
+           {"--guarantee", "of a new queue", ""},
+           {"--reclaimable", "of a new queue", "true false"}}};
 }
 
 std::vector<CommandShape> shapes() {
@@ -217,6 +241,31 @@ std::string command_words() {
   return words;
 }
 
+// "explain --output"|"explain -o", as bash looks the word before up.
+std::string bash_pattern(const CommandShape& shape, const Option& option) {
+  std::string text = fmt::format("\"{} {}\"", shape.name, option.name);
+  std::string letter = letter_of(option);
+  if (!letter.empty()) text += fmt::format("|\"{} {}\"", shape.name, letter);
+  return text;
+}
+
+// What may follow an option that takes a value: its words, paths, or what only the user knows.
+std::string bash_values(const CommandShape& shape) {
+  std::string text;
+  std::string unknown;
+  for (const Option& option : shape.options) {
+    if (option.flag) continue;
+    std::string pattern = bash_pattern(shape, option);
+    if (option.values.empty() && !takes_path(option)) {
+      unknown += (unknown.empty() ? "" : "|") + pattern;
+      continue;
+    }
+    std::string words = takes_path(option) ? "-f" : fmt::format("-W \"{}\"", option.values);
+    text += fmt::format("    {}) COMPREPLY=($(compgen {} -- \"$word\")); return ;;\n", pattern, words);
+  }
+  return unknown.empty() ? text : text + fmt::format("    {}) return ;;\n", unknown);
+}
+
 std::string bash() {
   std::string text =
       "_trainyard() {\n"
@@ -230,14 +279,10 @@ std::string bash() {
       "  fi\n"
       "  case \"$command $before\" in\n",
       command_words());
-  for (const CommandShape& shape : shapes()) {
-    for (const Option& option : shape.options) {
-      if (option.values.empty()) continue;
-      text += fmt::format("    \"{} {}\") COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
-                          shape.name, option.name, option.values);
-    }
-  }
-  text += "  esac\n  case \"$command\" in\n";
+  for (const CommandShape& shape : shapes()) text += bash_values(shape);
+  text += fmt::format(
+      "  esac\n  case \"$command\" in\n    help) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")) ;;\n",
+      command_words());
   for (const CommandShape& shape : shapes()) {
     std::string words = "--help";
     for (const Option& option : shape.options) words += fmt::format(" {}", option.name);
@@ -247,6 +292,15 @@ std::string bash() {
         fmt::format("    {}) COMPREPLY=($(compgen{} -W \"{}\" -- \"$word\")) ;;\n", shape.name, files, words);
   }
   return text + "  esac\n}\ncomplete -o filenames -F _trainyard trainyard\n";
+}
+
+// Either spelling is offered until the other is there.
+std::string zsh_option(const Option& option) {
+  std::string value = takes_path(option) ? ":value:_files" : fmt::format(":value:({})", option.values);
+  if (option.flag) value.clear();
+  std::string letter = letter_of(option);
+  if (letter.empty()) return fmt::format(" '{}[{}]{}'", option.name, option.help, value);
+  return fmt::format(" '({0}){1}[{2}]{3}' '({1}){0}[{2}]{3}'", letter, option.name, option.help, value);
 }
 
 std::string zsh() {
@@ -266,13 +320,11 @@ std::string zsh() {
       "  local command=$words[2]\n"
       "  shift words\n"
       "  (( CURRENT-- ))\n"
-      "  case $command in\n";
+      "  case $command in\n"
+      "    help) _describe command commands ;;\n";
   for (const CommandShape& shape : shapes()) {
     text += fmt::format("    {}) _arguments '--help[print help]'", shape.name);
-    for (const Option& option : shape.options) {
-      std::string value = takes_path(option) ? ":value:_files" : fmt::format(":value:({})", option.values);
-      text += fmt::format(" '{}[{}]{}'", option.name, option.help, option.flag ? "" : value);
-    }
+    for (const Option& option : shape.options) text += zsh_option(option);
     if (shape.words.empty()) text += " '*:path:_files'";
     if (!shape.words.empty() && shape.words != "-") text += fmt::format(" '1:word:({})'", shape.words);
     text += " ;;\n";
@@ -286,6 +338,8 @@ std::string zsh() {
 
 std::string fish() {
   std::string text = "complete -c trainyard -f\n";
+  text +=
+      fmt::format("complete -c trainyard -n '__fish_seen_subcommand_from help' -a '{}'\n", command_words());
   for (const CommandShape& shape : shapes()) {
     text +=
         fmt::format("complete -c trainyard -n __fish_use_subcommand -a {} -d '{}'\n", shape.name, shape.help);
@@ -294,7 +348,9 @@ std::string fish() {
       std::string value = takes_path(option) ? " -r -F" : " -x";
       if (!option.values.empty()) value += fmt::format(" -a '{}'", option.values);
       if (option.flag) value.clear();
-      text += fmt::format("{} -l {}{} -d '{}'\n", when, option.name.substr(2), value, option.help);
+      std::string letter = letter_of(option);
+      if (!letter.empty()) letter = fmt::format(" -s {}", letter.substr(1));
+      text += fmt::format("{}{} -l {}{} -d '{}'\n", when, letter, option.name.substr(2), value, option.help);
     }
     if (shape.words.empty()) text += when + " -F\n";
     if (!shape.words.empty() && shape.words != "-") text += fmt::format("{} -a '{}'\n", when, shape.words);

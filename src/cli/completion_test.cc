@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
+#include <sstream>
 
 #include "cli/command_line.h"
 
@@ -65,12 +67,46 @@ TEST(Completion, OptionsTakeAValueWhereTheHelpSaysSo) {
   EXPECT_GT(seen, 100);
 }
 
+// "-o" stands in every example; what follows it is what follows "--output".
+TEST(Completion, ALetterIsCompletedAsTheOptionThatItStandsFor) {
+  const std::string bash = completion_script("bash");
+  const std::string zsh = completion_script("zsh");
+  const std::string fish = completion_script("fish");
+  static const std::regex kOption(R"(^  -(\w),--([a-z-]+)( [A-Z]+\b| \.\.\.)?)", std::regex::multiline);
+  int seen = 0;
+  for (std::string_view command : command_names()) {
+    const std::string help = std::get<Help>(read_command_line({std::string(command), "--help"})).text;
+    for (std::sregex_iterator at(help.begin(), help.end(), kOption), end; at != end; ++at) {
+      const std::string letter = (*at)[1];
+      const std::string name = (*at)[2];
+      if (name == "help") continue;
+      SCOPED_TRACE(fmt::format("{} -{}", command, letter));
+      if ((*at)[3].matched) {
+        EXPECT_THAT(bash, HasSubstr(fmt::format("|\"{} -{}\"", command, letter)));
+      }
+      EXPECT_THAT(part_about(command, zsh), HasSubstr(fmt::format("'(--{})-{}[", name, letter)));
+      EXPECT_THAT(fish, HasSubstr(fmt::format("_from {}' -s {} -l {} ", command, letter, name)));
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 30);
+}
+
 // The help of the option names three.
 TEST(Completion, EveryGangSchedulerIsOffered) {
   EXPECT_THAT(
       completion_script("bash"),
       HasSubstr(
           R"("explain --gang-scheduler-name") COMPREPLY=($(compgen -W "volcano kube-batch trainyard" )"));
+}
+
+// An apostrophe in a help text ends the quotation, and fish reads nothing of the script then.
+TEST(Completion, QuotesAreClosedInEveryLine) {
+  for (std::string_view shell : {"bash", "zsh", "fish"}) {
+    std::istringstream script(completion_script(shell));
+    for (std::string line; std::getline(script, line);)
+      EXPECT_EQ(std::count(line.begin(), line.end(), '\'') % 2, 0) << shell << ": " << line;
+  }
 }
 
 TEST(Completion, ZshMayLoadItOrSourceIt) {

@@ -66,6 +66,24 @@ TEST(Binary, VersionIsThatOfTheProject) {
   EXPECT_EQ(run_shell(kBinary + " version").out, "trainyard 0.1.0\n");
 }
 
+// What bash offers for these words, the last of which is being typed.
+std::string completed(const std::string& words) {
+  return run_shell("cd " + kExamples + " && bash -c 'source <(" + kBinary +
+                   " completion bash); COMP_WORDS=(trainyard " + words +
+                   "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _trainyard; echo ${COMPREPLY[@]}'")
+      .out;
+}
+
+TEST(Binary, CompletionForBashKnowsWhatFollowsAnOption) {
+  EXPECT_EQ(completed("explain -o \"\""), "yaml json\n");
+  EXPECT_EQ(completed("get --output y"), "yaml\n");
+  EXPECT_EQ(completed("status --data-dir tfjob."), "tfjob.yaml\n");
+  EXPECT_EQ(completed("operator --kubeconfig tfjob."), "tfjob.yaml\n");
+  EXPECT_EQ(completed("submit -f tfjob."), "tfjob.yaml\n");
+  EXPECT_EQ(completed("describe -n \"\""), "\n") << "a namespace is not known here";
+  EXPECT_EQ(completed("help expl"), "explain\n");
+}
+
 TEST(Binary, CompletionForBashIsAcceptedByBash) {
   Ran ran = run_shell(
       "bash -c 'source <(" + kBinary +
