@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
+#include <sstream>
 
 #include "cli/command_line.h"
 
@@ -96,6 +98,15 @@ TEST(Completion, EveryGangSchedulerIsOffered) {
       completion_script("bash"),
       HasSubstr(
           R"("explain --gang-scheduler-name") COMPREPLY=($(compgen -W "volcano kube-batch trainyard" )"));
+}
+
+// An apostrophe in a help text ends the quotation, and fish reads nothing of the script then.
+TEST(Completion, QuotesAreClosedInEveryLine) {
+  for (std::string_view shell : {"bash", "zsh", "fish"}) {
+    std::istringstream script(completion_script(shell));
+    for (std::string line; std::getline(script, line);)
+      EXPECT_EQ(std::count(line.begin(), line.end(), '\'') % 2, 0) << shell << ": " << line;
+  }
 }
 
 TEST(Completion, ZshMayLoadItOrSourceIt) {
