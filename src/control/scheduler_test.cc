@@ -44,6 +44,41 @@ TEST(Scheduler, ABacklogIsToldOnceAndCostsNothing) {
   EXPECT_GT(*yard.scheduler().next_wake(), yard.now + seconds(50));
 }
 
+class CountingAll final : public client::Client {
+ public:
+  explicit CountingAll(client::Client& to) : to_(to) {}
+  Result<client::Reply> send(kube::Request request) override {
+    ++requests;
+    return to_.send(std::move(request));
+  }
+  int requests = 0;
+
+ private:
+  client::Client& to_;
+};
+
+// What waits may be considered anew as it ages; nobody is asked or told anything because of that.
+TEST(Scheduler, ALargeBacklogAsksForNothingForAnHour) {
+  SchedulerYard yard;
+  CountingAll all(yard.tap);
+  yard.client = &all;
+  yard.start();
+  for (int i = 0; i < 60; ++i) yard.node(fmt::format("n{}", i), "10");
+  for (int i = 0; i < 500; ++i) yard.gang(fmt::format("g{}", i), 2, "1");
+  yard.settle();
+  std::map<int, int> gangs_by_bound;
+  for (int i = 0; i < 500; ++i) ++gangs_by_bound[yard.bound(fmt::format("g{}", i))];
+  EXPECT_EQ(gangs_by_bound, (std::map<int, int>{{0, 200}, {2, 300}}));
+  const int requests = all.requests;
+  int64_t passes = yard.scheduler().counts().passes;
+  for (Time end = yard.now + std::chrono::hours(1); yard.now < end;) {
+    yard.settle();
+    yard.now = std::max(yard.now + seconds(1), yard.scheduler().next_wake().value_or(end));
+  }
+  EXPECT_EQ(all.requests, requests);
+  EXPECT_LT(yard.scheduler().counts().passes, passes + 20);
+}
+
 TEST(Scheduler, APodBehindAGateCostsNoPassUntilTheGateIsLifted) {
   SchedulerYard yard;
   yard.node("here", "2");

@@ -156,8 +156,8 @@ struct Cluster {
   bool operator==(const Cluster&) const = default;
 };
 
-// The most that the queue may hold of the resource; nullopt: as much as there is. In its capacity 0 is what is
-// not stated.
+// The most that the queue may hold of the resource; nullopt: as much as there is. In its capacity 0 stands
+// for what is not stated.
 std::optional<int64_t> most_of(const Queue& queue, int resource);
 
 bool holds(const kube::Requirement& requirement, const Labels& labels);

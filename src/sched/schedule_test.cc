@@ -217,8 +217,8 @@ TEST(Schedule, Queues) {
   EXPECT_EQ(in("queue q cap.cpu=2\ngang a age=2 queue=q w*2:cpu=1\ngang b age=1 queue=q w*1:cpu=1"),
             "a/w-0=n1 a/w-1=n1; wait b QueueFull");
   EXPECT_EQ(in("queue q cap.cpu=2\ngang a queue=q w*3:cpu=1"), "never a QueueFull");
-  EXPECT_EQ(outcome("node n1 cpu=4 gpu=4\nqueue q cap.gpu=-1\ngang a queue=q w*1:gpu=1\ngang b queue=q w*1:cpu=1\n"
-                    "gang c queue=q min=1 asks.gpu=1"),
+  EXPECT_EQ(outcome("node n1 cpu=4 gpu=4\nqueue q cap.gpu=-1\ngang a queue=q w*1:gpu=1\n"
+                    "gang b queue=q w*1:cpu=1\ngang c queue=q min=1 asks.gpu=1"),
             "b/w-0=n1; never a QueueFull; never c QueueFull")
       << "it may have none of them";
   EXPECT_EQ(in("queue q cap.cpu=2\ngang a queue=q min=1 w*3:cpu=1"), "a/w-0=n1 a/w-1=n1; wait a ExtraMembers")
