@@ -207,6 +207,35 @@ def apply_and_update(s):
 
 
 @story
+def apply_unnamed(s):
+    s.create(CM, config("a", {"x": "1"}))
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"x": "2"}), note="what was there before is not free")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"x": "1", "y": "1"}), note="the same value is shared")
+    s.patch(CM + "/a", "merge", {"data": {"y": "2"}}, note="an update by nobody")
+    s.patch(CM + "/a?fieldManager=one", "apply", config("a", {"x": "1", "y": "1"}), note="that is a conflict")
+
+
+@story
+def apply_after_client_side(s):
+    last = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(config("a", {"x": "1", "y": "1"}))}
+    s.create(CM + "?fieldManager=kubectl-client-side-apply", config("a", {"x": "1", "y": "1", "z": "1"}, annotations=last))
+    s.patch(CM + "/a?fieldManager=other", "apply", config("a", {"x": "2"}), note="another manager")
+    s.patch(CM + "/a?fieldManager=kubectl", "apply", config("a", {"x": "2", "z": "2"}), note="more than was applied")
+    s.patch(CM + "/a?fieldManager=kubectl", "apply", config("a", {"x": "2"}), note="what it applied itself")
+    s.patch(CM + "/a?fieldManager=editor", "merge", {"data": {"y": "3"}})
+    s.patch(CM + "/a?fieldManager=kubectl", "apply", config("a", {"x": "2", "y": "2"}), note="what was changed since")
+
+
+@story
+def evictions(s):
+    s.create(PODS, pod("p"))
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "other"}}
+    s.ask("POST", PODS + "/p/eviction", eviction, note="another name")
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "other"}, "target": {"kind": "Node", "name": "n"}}
+    s.ask("POST", PODS + "/p/binding", binding, note="another name")
+
+
+@story
 def apply_metadata(s):
     s.patch(CM + "/a?fieldManager=one", "apply", config("a", labels={"l": "1"}, annotations={"n": "1"}, finalizers=["example.org/f"]))
     s.patch(CM + "/a?fieldManager=two", "apply", config("a", labels={"m": "1"}, finalizers=["example.org/g"]), note="both have a finalizer")
