@@ -163,7 +163,7 @@ CommandShape queue_shape() {
           {{"--kubeconfig", "leads to the cluster", ""},
            {"--context", "of the kubeconfig", ""},
            {"--data-dir", "of the embedded plane", ""},
-           {"--namespace", "of T9k's queues", ""},
+           {"--namespace", "of queues of T9k", ""},
            {"--output", "for programs", "yaml json"},
            {"--weight", "of a new queue", ""},
            {"--priority", "of a new queue", ""},
