@@ -65,6 +65,10 @@ Result<Done> SchedulerRun::connect() {
   options.requests_max = command_.connections;
   options.idle_connections_max = command_.connections;
   options.user_agent = "trainyard-scheduler";
+  // What is told of may be told by who led when it was done.
+  options.may_write = [this](std::string_view resource) {
+    return resource == kube::kEvents.plural || scheduler_->leads();
+  };
   Result<ServiceClients> made = connect_service(command_, std::move(options));
   if (!made.ok()) return made.error();
   clients_ = std::move(made).value();

@@ -11,6 +11,7 @@
 // written protect.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 
@@ -66,6 +67,21 @@ class Lease {
   bool absent_ = false;   // known not to exist
   std::optional<Duration> renewed_at_;
   bool took_over_ = false;
+};
+
+// Until when a lease is ours, for threads besides the one that keeps it. Thread-safe.
+class Lead {
+ public:
+  // nullopt: it is not ours.
+  void renewed(std::optional<Duration> at) { renewed_ms_.store(at ? at->count() : kNever); }
+  bool holds(Duration uptime) const {
+    int64_t renewed = renewed_ms_.load();
+    return renewed != kNever && Lease::leads_since(Duration{renewed}, uptime);
+  }
+
+ private:
+  static constexpr int64_t kNever = -1;
+  std::atomic<int64_t> renewed_ms_{kNever};
 };
 
 }  // namespace trainyard::control

@@ -145,5 +145,15 @@ TEST(LeaseTest, ReleaseHandsOverAtOnce) {
   EXPECT_FALSE(b.release(kStart + seconds(60), kDate).has_value());
 }
 
+TEST(LeaseTest, OtherThreadsAreToldUntilWhenItIsOurs) {
+  Lead lead;
+  EXPECT_FALSE(lead.holds(kStart));
+  lead.renewed(kStart);
+  EXPECT_TRUE(lead.holds(kStart + kRenewWithin - Duration{1}));
+  EXPECT_FALSE(lead.holds(kStart + kRenewWithin));
+  lead.renewed(std::nullopt);
+  EXPECT_FALSE(lead.holds(kStart));
+}
+
 }  // namespace
 }  // namespace trainyard::control

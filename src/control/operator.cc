@@ -94,11 +94,7 @@ Operator::Operator(OperatorPorts ports, std::vector<dialect::Dialect> dialects, 
 
 Operator::~Operator() = default;
 
-bool Operator::leads() const {
-  if (!options_.elects_leader) return true;
-  int64_t renewed = lease_renewed_ms_.load();
-  return renewed >= 0 && Lease::leads_since(Duration{renewed}, ports_.uptime());
-}
+bool Operator::leads() const { return !options_.elects_leader || lead_.holds(ports_.uptime()); }
 
 void Operator::set_waker(const std::function<void()>& wake) {
   std::lock_guard lock(mutex_);
@@ -313,8 +309,7 @@ std::optional<Turn> Operator::run_lease(Time now) {
 void Operator::lease_answered(const LeaseAnswer& answer) {
   lease_asked_ = false;
   lease_->answer(answer.reply, answer.sent, ports_.uptime());
-  std::optional<Duration> renewed = lease_->renewed_at();
-  lease_renewed_ms_.store(renewed ? renewed->count() : -1);
+  lead_.renewed(lease_->renewed_at());
   note_lease(answer);
 }
 
@@ -335,7 +330,7 @@ void Operator::note_lease(const LeaseAnswer& answer) {
 
 void Operator::hand_over(Time now) {
   if (!lease_) return;
-  lease_renewed_ms_.store(-1);
+  lead_.renewed(std::nullopt);
   std::optional<kube::Request> request = lease_->release(ports_.uptime(), now);
   if (!request) return;
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;

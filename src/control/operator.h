@@ -18,7 +18,6 @@
 // have shown what was written for it.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -169,7 +168,7 @@ class Operator final : public Steps {
   std::map<JobKey, Time> due_since_;  // for the observer alone
   std::vector<StreamHealth> health_;
   std::optional<Lease> lease_;
-  std::atomic<int64_t> lease_renewed_ms_{-1};  // when the lease was renewed last; -1: it is not ours
+  Lead lead_;
   bool lease_asked_ = false;
   std::optional<Error> lease_trouble_;
   bool led_ = false;

@@ -70,7 +70,7 @@ Scheduler::Scheduler(SchedulerPorts ports, SchedulerOptions options)
     : ports_(std::move(ports)),
       options_(std::move(options)),
       fence_(std::make_unique<SchedulerFence>(ports_.client, [this] { return leads(); })),
-      // Workers must not ask whether we lead: that is asked before each batch that they are given.
+      // Of what workers send it is asked before each batch that they are given whether we lead.
       binder_(ports_.workers != nullptr ? ports_.client : *fence_, ports_.clock, ports_.workers) {
   for (const client::Stream& stream : view_.streams()) watchers_.emplace_back(stream);
   if (options_.elects_leader) lease_.emplace(options_.lease_ns, options_.lease_name, options_.identity);
@@ -78,7 +78,7 @@ Scheduler::Scheduler(SchedulerPorts ports, SchedulerOptions options)
 
 Scheduler::~Scheduler() = default;
 
-bool Scheduler::leads() const { return !lease_ || lease_->leads(ports_.uptime()); }
+bool Scheduler::leads() const { return !lease_ || lead_.holds(ports_.uptime()); }
 
 // ---- streams in ----------------------------------------------------------------
 
@@ -144,6 +144,7 @@ void Scheduler::hand_over(Time now) {
   while (std::optional<Binder::Landed> landed = binder_.take_landed()) settle_bindings(*landed, now);
   tell_placed();
   if (!lease_) return;
+  lead_.renewed(std::nullopt);
   std::optional<kube::Request> request = lease_->release(ports_.uptime(), now);
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
   if (request) (void)client.send(std::move(*request));
@@ -189,6 +190,7 @@ bool Scheduler::run_lease(Time now) {
   client::Client& client = ports_.lease_client != nullptr ? *ports_.lease_client : ports_.client;
   Result<client::Reply> reply = client.send(std::move(*request));
   lease_->answer(reply, sent, ports_.uptime());
+  lead_.renewed(lease_->renewed_at());
   return true;
 }
 

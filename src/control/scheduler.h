@@ -107,6 +107,7 @@ class Scheduler final : public Steps {
 
   // Tells of what was placed, and gives the lease back, so that another need not wait for its end.
   void hand_over(Time now);
+  // From any thread.
   bool leads() const;
   bool synced() const { return view_.synced(); }
   const SchedulerCounts& counts() const { return counts_; }
@@ -199,6 +200,7 @@ class Scheduler final : public Steps {
   std::vector<client::Watcher> watchers_;
   std::set<int> awaited_;  // streams of which a fresh list was asked for
   std::optional<Lease> lease_;
+  Lead lead_;
   bool led_ = false;
   bool dirty_ = true;
   Time not_before_;           // of the next pass, whatever changes
