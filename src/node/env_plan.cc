@@ -240,6 +240,8 @@ Result<std::string> resource_field_of(const json::object& pod, const json::objec
     amount = kube::Quantity::of_milli(around.node_cpu_millis);
   } else if (kind == "limits" && what == "memory") {
     amount = kube::Quantity::of_whole(around.node_memory_bytes);
+  } else if (kind == "limits" && what == "ephemeral-storage") {
+    amount = kube::Quantity::of_whole(around.node_disk_bytes);
   }
   const json::value* divisor = kube::find(reference, {"divisor"});
   kube::Quantity by = kube::Quantity::of_whole(1);

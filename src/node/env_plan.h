@@ -29,6 +29,7 @@ struct Around {
   std::string pod_ip;
   int64_t node_cpu_millis = 0;  // what a limit defaults to for the downward API
   int64_t node_memory_bytes = 0;
+  int64_t node_disk_bytes = 0;
 };
 
 // What Linux takes: no text that is longer is handed to a program, and no environment that is larger.

@@ -48,6 +48,7 @@ Around around() {
   out.pod_ip = "10.0.0.2";
   out.node_cpu_millis = 8000;
   out.node_memory_bytes = 1024;
+  out.node_disk_bytes = 2048;
   return out;
 }
 
@@ -82,6 +83,7 @@ TEST(ResourceFieldOf, DividesAndRoundsUp) {
       {R"j({"resource":"limits.memory","divisor":"1Mi"})j", "1024"},
       {R"j({"resource":"limits.cpu","containerName":"bare"})j", "8"},
       {R"j({"resource":"limits.memory","containerName":"bare"})j", "1024"},
+      {R"j({"resource":"limits.ephemeral-storage","containerName":"bare"})j", "2048"},
       {R"j({"resource":"requests.memory","containerName":"bare"})j", "0"},
   };
   for (const auto& [reference, wanted] : cases) {

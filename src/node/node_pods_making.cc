@@ -60,6 +60,7 @@ Result<Around> Node::Agent::around_of(const Entry& entry) {
   around.pod_ip = entry.ip;
   around.node_cpu_millis = options_.capacity.cpu_millis;
   around.node_memory_bytes = options_.capacity.memory_bytes;
+  around.node_disk_bytes = options_.disk_bytes;
   return around;
 }
 
