@@ -418,7 +418,8 @@ TEST(Scheduler, APodThatWasWrittenToSinceItWasMarkedStaysUntilThatIsSeen) {
   yard.tap.after = [&](int, const kube::Request& request) -> std::optional<Error> {
     const auto* removal = std::get_if<kube::Delete>(&request.verb);
     if (removal == nullptr || removal->name != "low-1") return std::nullopt;
-    refused += kube::text_at(**yard.store.get(kube::kPods, "ns", "low-1"), {"metadata", "deletionTimestamp"}).empty();
+    refused += kube::text_at(**yard.store.get(kube::kPods, "ns", "low-1"), {"metadata", "deletionTimestamp"})
+                   .empty();
     return std::nullopt;
   };
   yard.settle();

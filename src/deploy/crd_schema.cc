@@ -47,10 +47,8 @@ json::object word(std::string_view description) {
 }
 
 json::object label_name(std::string_view description) {
-  return {{"description", jview(description)},
-          {"type", "string"},
-          {"maxLength", 63},
-          {"pattern", kLabelPattern}};
+  return {
+      {"description", jview(description)}, {"type", "string"}, {"maxLength", 63}, {"pattern", kLabelPattern}};
 }
 
 // Of a pod template null stands for nothing, as wherever Go reads it.
@@ -211,11 +209,11 @@ json::object pod_template_schema() {
   json::object& label = labels["additionalProperties"].as_object();
   label["maxLength"] = 63;
   label["pattern"] = kLabelValuePattern;
-  json::object metadata =
-      open_with("Labels and annotations of the pod.", {},
-                {{"labels", std::move(labels)},
-                 {"annotations", described(text_map(), "Annotations of the pod.")},
-                 {"finalizers", list_of("What must be done before it goes.", json::object{{"type", "string"}})}});
+  json::object metadata = open_with(
+      "Labels and annotations of the pod.", {},
+      {{"labels", std::move(labels)},
+       {"annotations", described(text_map(), "Annotations of the pod.")},
+       {"finalizers", list_of("What must be done before it goes.", json::object{{"type", "string"}})}});
   return {{"type", "object"},
           {"required", {"spec"}},
           {"properties", json::object{{"metadata", std::move(metadata)}, {"spec", std::move(spec)}}}};

@@ -443,7 +443,8 @@ TEST(GangsFrom, QueuesOfBothGroups) {
 TEST(GangsFrom, AQuotaOfNothingIsAQuota) {
   Yard yard;
   yard.queues = {
-      object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "theirs"},
+      object(
+          R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "theirs"},
         "spec": {"capability": {"cpu": "0", "memory": 0, "nvidia.com/gpu": "0"}}})"),
       object(R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "kind": "Queue",
         "metadata": {"name": "t9k", "namespace": "t9k-system"},

@@ -103,8 +103,9 @@ void Handler::hold(const std::string& method, Outcome& outcome) {
   if (response->held != nullptr) return;
   // Nothing but a question may simply be asked again.
   const bool asks = method == "GET" || method == "HEAD";
-  outcome = response_of(asks ? too_many_requests("too much is being sent at once, try again", 1)
-                             : timeout("there is no room for the answer; what was asked for may have been carried out", 0));
+  outcome = response_of(
+      asks ? too_many_requests("too much is being sent at once, try again", 1)
+           : timeout("there is no room for the answer; what was asked for may have been carried out", 0));
 }
 
 void Handler::admit(const CallRef& call, const Route& route) {
