@@ -54,6 +54,16 @@ class GangChecksTest : public ::testing::Test {
                        {"spec", json::object{{"containers", json::array{std::move(container)}}}}});
     }
   }
+  // "a" of two fills the only node when "b" comes, which goes before it.
+  void let_b_come_before_a(int members_of_b) {
+    make_node("n", 2);
+    make_gang("a", 2);
+    begin();
+    bind("a-0", "n");
+    bind("a-1", "n");
+    make_gang("b", members_of_b, "default", "high");
+    begin();
+  }
   void bind(std::string_view name, std::string_view node, Author binder = kBinder) {
     json::object pod = *cluster_.find(kube::kPods, name);
     kube::ensure_object(pod, {"spec"})["nodeName"] = kube::jview(node);
@@ -266,13 +276,7 @@ TEST_F(GangChecksTest, EvictedForNobody) {
 }
 
 TEST_F(GangChecksTest, EvictedForOneThatComesBefore) {
-  make_node("n", 2);
-  make_gang("a", 2);
-  begin();
-  bind("a-0", "n");
-  bind("a-1", "n");
-  make_gang("b", 2, "default", "high");
-  begin();
+  let_b_come_before_a(2);
   evict("a-0");
   evict("a-1");
   checks_.pass_ends(0, true, true);
@@ -281,13 +285,7 @@ TEST_F(GangChecksTest, EvictedForOneThatComesBefore) {
 
 // Of one that left whole and came back, what has ended well may be cleared away.
 TEST_F(GangChecksTest, EvictedOnceAndBack) {
-  make_node("n", 2);
-  make_gang("a", 2);
-  begin();
-  bind("a-0", "n");
-  bind("a-1", "n");
-  make_gang("b", 1, "default", "high");
-  begin();
+  let_b_come_before_a(1);
   evict("a-0");
   evict("a-1");
   checks_.pass_ends(0, true, true);
@@ -308,26 +306,14 @@ TEST_F(GangChecksTest, EvictedOnceAndBack) {
 }
 
 TEST_F(GangChecksTest, EvictedInPart) {
-  make_node("n", 2);
-  make_gang("a", 2);
-  begin();
-  bind("a-0", "n");
-  bind("a-1", "n");
-  make_gang("b", 1, "default", "high");
-  begin();
+  let_b_come_before_a(1);
   evict("a-0");
   checks_.pass_ends(0, true, true);
   EXPECT_EQ(broken_, "evicted-whole");
 }
 
 TEST_F(GangChecksTest, EvictedInPartByOneThatDied) {
-  make_node("n", 2);
-  make_gang("a", 2);
-  begin();
-  bind("a-0", "n");
-  bind("a-1", "n");
-  make_gang("b", 1, "default", "high");
-  begin();
+  let_b_come_before_a(1);
   evict("a-0");
   checks_.pass_ends(0, false, true);
   EXPECT_EQ(broken_, "") << "it died on the way";
