@@ -115,7 +115,7 @@ TEST(ToTfjob, TheSchedulerOfAGangIsNamed) {
   for (const char* name : {"volcano", "trainyard", "mine"}) {
     Portable job =
         from_volcano(lower("volcano", volcano_job(fmt::format("  schedulerName: {}\n", name), "")));
-    const std::string_view told = kube::annotation_of(to_tfjob(job).value(), "trainyard.dev/gang-scheduler");
+    const std::string told(kube::annotation_of(to_tfjob(job).value(), "trainyard.dev/gang-scheduler"));
     EXPECT_EQ(told, std::string_view(name) == "mine" ? "volcano" : name);
     EXPECT_EQ(std::count(job.lost.begin(), job.lost.end(), "spec.schedulerName mine: no counterpart"),
               std::string_view(name) == "mine");
