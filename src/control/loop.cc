@@ -113,7 +113,9 @@ void Loop::ask_for_page(StreamRequest wanted) {
   }
   Page& page = found->second;
   page.is_wanted = true;
-  if (page.reply) answer_page(wanted.stream, std::move(*page.reply));
+  if (!page.reply) return;
+  const Result<client::Reply> reply = std::move(*page.reply);  // its page goes when it is answered
+  answer_page(wanted.stream, reply);
 }
 
 void Loop::send_page(int stream, kube::Request request, bool is_wanted) {
@@ -127,12 +129,12 @@ void Loop::send_page(int stream, kube::Request request, bool is_wanted) {
 void Loop::page_came(int stream, int64_t number, Result<client::Reply> reply) {
   auto found = pages_.find(stream);
   if (found == pages_.end() || found->second.number != number) return;
-  if (found->second.is_wanted) return answer_page(stream, std::move(reply));
+  if (found->second.is_wanted) return answer_page(stream, reply);
   found->second.reply = std::move(reply);
 }
 
 // What the next request will be is known before the controller says so.
-void Loop::answer_page(int stream, Result<client::Reply> reply) {
+void Loop::answer_page(int stream, const Result<client::Reply>& reply) {
   kube::Request next = std::move(pages_.at(stream).request);
   pages_.erase(stream);
   if (reply.ok() && !reply->continue_token.empty()) {

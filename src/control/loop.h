@@ -73,7 +73,7 @@ class Loop {
   void ask_for_page(StreamRequest wanted);
   void send_page(int stream, kube::Request request, bool is_wanted);
   void page_came(int stream, int64_t number, Result<client::Reply> reply);
-  void answer_page(int stream, Result<client::Reply> reply);
+  void answer_page(int stream, const Result<client::Reply>& reply);
   void open_watch(const StreamRequest& wanted);
   void put(Incoming incoming);
   void sleep();

@@ -58,7 +58,7 @@ void Node::Agent::tell_unenforced(const Entry& entry, const Allocation& wanted, 
     auto before = entry.allocated.find(name);
     const Limits old = before == entry.allocated.end() ? Limits{} : limits_of(before->second);
     const Limits limits = limits_of(resources);
-    auto say = [&](std::string_view what) {
+    auto say = [&, &name = name](std::string_view what) {
       tell(entry,
            {true, "NotHonoured", fmt::format("container {}: its new {} limit is not enforced", name, what)},
            now);

@@ -130,10 +130,12 @@ class WatchStream final : public Stream {
     large_ = lines_.find(key, event.object);
     if (large_ == nullptr) {
       std::string line = event_line(view_, event, first_);
-      const bool is_large = line.size() > kFreeOfRoomBytes;
-      if (is_large) large_ = lines_.keep(key, event.object, std::move(line));
-      if (is_large && large_ == nullptr) return false;
-      if (!is_large) text += line;
+      if (line.size() <= kFreeOfRoomBytes) {
+        text += line;
+      } else {
+        large_ = lines_.keep(key, event.object, std::move(line));
+        if (large_ == nullptr) return false;
+      }
     }
     first_ = false;
     return true;

@@ -22,14 +22,11 @@ void append(json::object& pod, std::string_view key, json::object entry, Contain
   std::vector<json::object*> containers;
   gather(pod, "containers", containers);
   if (where == Containers::kAll) gather(pod, "initContainers", containers);
-  for (json::object* container : containers) {
-    json::array& list = kube::ensure_array(*container, {key});
-    if (container == containers.back()) {
-      list.push_back(std::move(entry));
-    } else {
-      list.push_back(entry);
-    }
-  }
+  if (containers.empty()) return;
+  json::object* last = containers.back();
+  containers.pop_back();
+  for (json::object* container : containers) kube::ensure_array(*container, {key}).push_back(entry);
+  kube::ensure_array(*last, {key}).push_back(std::move(entry));
 }
 
 }  // namespace
