@@ -48,6 +48,22 @@ struct Converted {
   std::vector<std::string> complaints;
 };
 
+// What is wrong with what would be written, fields that its kind does not have among it.
+std::vector<std::string> faults_of(const Object& from, const dialect::Dialect& target, json::object written) {
+  Object object;
+  object.body = std::move(written);
+  object.dialect = &target;
+  std::vector<std::string> lines;
+  dialect::LowerResult lowered = lower_document(object, {});
+  if (auto* problems = std::get_if<std::vector<dialect::Problem>>(&lowered)) {
+    for (const dialect::Problem& problem : *problems) {
+      lines.push_back(fmt::format("{}: {}: as {} it would not be valid: {}", from.place_of(""), from.title(),
+                                  target.resource.kind, dialect::to_string(problem)));
+    }
+  }
+  return lines;
+}
+
 Converted convert_job(const Object& object, const dialect::Dialect& target) {
   dialect::LowerResult lowered = lower_document(object, {});
   if (auto* problems = std::get_if<std::vector<dialect::Problem>>(&lowered))
@@ -55,6 +71,8 @@ Converted convert_job(const Object& object, const dialect::Dialect& target) {
   const model::JobSpec& spec = std::get<model::JobSpec>(lowered);
   if (object.dialect->name == target.name) {
     json::object body = normal_form(target, spec);
+    std::vector<std::string> faults = faults_of(object, target, body);
+    if (!faults.empty()) return {"", std::move(faults)};
     std::string comment = fmt::format("# {}, written out in full.\n", object.title());
     return {comment + kube::to_yaml(json::value(std::move(body))), {}};
   }
@@ -63,15 +81,8 @@ Converted convert_job(const Object& object, const dialect::Dialect& target) {
   if (!written.ok()) {
     return {"", {fmt::format("{}: {}: {}", object.place_of(""), object.title(), written.error().message)}};
   }
-  dialect::LowerResult checked = target.lower(written.value(), {});
-  if (auto* problems = std::get_if<std::vector<dialect::Problem>>(&checked)) {
-    std::vector<std::string> lines;
-    for (const dialect::Problem& problem : *problems) {
-      lines.push_back(fmt::format("{}: {}: as {} it would not be valid: {}", object.place_of(""),
-                                  object.title(), target.resource.kind, dialect::to_string(problem)));
-    }
-    return {"", std::move(lines)};
-  }
+  std::vector<std::string> faults = faults_of(object, target, written.value());
+  if (!faults.empty()) return {"", std::move(faults)};
   return {comments(object, target, job.lost) + kube::to_yaml(json::value(std::move(written.value()))), {}};
 }
 

@@ -69,6 +69,7 @@ Portable from_tfjob(const model::JobSpec& spec) {
       found.pod_template = *pod_template;
     kube::ensure_object(found.pod_template, {"spec"}).erase("restartPolicy");
     drop_default_port(found.pod_template);
+    found.in_place = job.restarts_in_place(found);
     job.roles.push_back(std::move(found));
   }
   job.all_workers =

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
+#include <optional>
 
 #include "base/ascii.h"
 #include "cli/portable.h"
+#include "dialect/shared/pod_template.h"
+#include "dialect/shared/reader.h"
+#include "dialect/volcano/plugins.h"
 #include "kube/access.h"
 
 namespace trainyard::cli {
@@ -73,59 +76,47 @@ bool is_retryable_everywhere(int64_t code) {
   return code == 130 || code == 137 || code == 138 || code == 143;
 }
 
-// Which task plays which of TensorFlow's roles, as the plugin's arguments say.
-std::map<std::string, std::string> played_roles(const json::object& source) {
+using dialect::vc::TensorFlowPlugin;
+
+// The plugin with its arguments read as the dialect reads them.
+std::optional<TensorFlowPlugin> tensorflow_plugin(const json::object& source) {
+  std::vector<dialect::Problem> problems;
+  dialect::Reader root = dialect::Reader::root(source, problems);
+  return dialect::vc::decode_plugins(root.child("spec")).tensorflow;
+}
+
+// Which task plays which of TensorFlow's roles. A name given to several plays the first of them.
+std::map<std::string, std::string> played_roles(const std::optional<TensorFlowPlugin>& plugin) {
+  if (!plugin) return {};
   std::map<std::string, std::string> roles;
-  const json::array* arguments = kube::array_at(source, {"spec", "plugins", "tensorflow"});
-  if (arguments == nullptr) return roles;
-  for (const json::value& value : *arguments) {
-    if (!value.is_string()) continue;
-    std::string_view text = kube::view(value.get_string());
-    text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
-    size_t equals = text.find('=');
-    if (equals == std::string_view::npos) continue;
-    std::string role(text.substr(0, equals));
-    if (role == "ps" || role == "worker" || role == "chief" || role == "evaluator") {
-      roles[std::string(text.substr(equals + 1))] = role;
-    }
-  }
+  roles.emplace(plugin->ps, "ps");
+  roles.emplace(plugin->worker, "worker");
+  roles.emplace(plugin->chief, "chief");
+  roles.emplace(plugin->evaluator, "evaluator");
   return roles;
 }
 
-// The port that the plugin tells TensorFlow to listen at.
-int64_t plugin_port(const json::object& source) {
-  const json::array* arguments = kube::array_at(source, {"spec", "plugins", "tensorflow"});
-  for (size_t i = 0; arguments != nullptr && i < arguments->size(); ++i) {
-    if (!(*arguments)[i].is_string()) continue;
-    std::string_view text = kube::view((*arguments)[i].get_string());
-    text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
-    int port = 0;
-    if (!text.starts_with("port=")) continue;
-    text.remove_prefix(5);
-    if (std::from_chars(text.data(), text.data() + text.size(), port).ec == std::errc()) return port;
-  }
-  return 2222;
-}
+constexpr int64_t kPortByDefault = 2222;
 
-// Another port than the usual one is written at the main container, the first.
-void name_port(json::object& pod_template, int64_t port) {
-  json::array& containers = kube::ensure_array(pod_template, {"spec", "containers"});
-  if (port == 2222 || containers.empty() || !containers[0].is_object()) return;
-  json::array& ports = kube::ensure_array(containers[0].get_object(), {"ports"});
-  for (const json::value& entry : ports) {
-    if (entry.is_object() && kube::text_at(entry.get_object(), {"name"}) == "tfjob-port") return;
+// The port that the main container names as TensorFlow's, where it names one.
+std::optional<int64_t> named_port(const json::object& container) {
+  const json::array* ports = kube::array_at(container, {"ports"});
+  for (size_t i = 0; ports != nullptr && i < ports->size(); ++i) {
+    const json::object* port = (*ports)[i].if_object();
+    if (port != nullptr && kube::text_at(*port, {"name"}) == "tfjob-port")
+      return kube::int_at(*port, {"containerPort"});
   }
-  ports.push_back(json::object{{"name", "tfjob-port"}, {"containerPort", port}});
+  return std::nullopt;
 }
 
 class Reading {
  public:
   explicit Reading(const model::JobSpec& spec)
-      : spec_(spec), source_(*spec.source), job_(portable_base(spec)) {}
+      : spec_(spec), source_(*spec.source), plugin_(tensorflow_plugin(source_)), job_(portable_base(spec)) {}
 
   Portable read() {
     job_.all_workers = false;
-    std::map<std::string, std::string> played = played_roles(source_);
+    const std::map<std::string, std::string> played = played_roles(plugin_);
     const json::array* tasks = kube::array_at(source_, {"spec", "tasks"});
     for (size_t i = 0; tasks != nullptr && i < tasks->size(); ++i) {
       if ((*tasks)[i].is_object()) read_task((*tasks)[i].get_object(), i, played);
@@ -156,13 +147,30 @@ class Reading {
     for (const Policy& policy : policies_of(*kube::object_at(source_, {"spec"}), "spec"))
       apply(policy, role, false);
     mount_volumes(role);
-    name_port(role.pod_template, plugin_port(source_));
-    if (of_pod != "Never") in_place_.push_back(name);
+    name_port(role, path);
+    role.in_place = of_pod != "Never";
+    if (role.in_place) in_place_.push_back(name);
     for (const char* key : {"dependsOn", "topologyPolicy", "partitionPolicy"}) {
       if (kube::find(task, {key}) != nullptr) lose(fmt::format("{}.{}: no counterpart", path, key));
     }
     read_numbers(task, path, role.replicas);
     job_.roles.push_back(std::move(role));
+  }
+
+  // The port that the plugin tells TensorFlow to listen at is written at the main container: the one that
+  // is called so, else the first.
+  void name_port(PortableRole& role, const std::string& path) {
+    json::object* main = dialect::main_container(role.pod_template, "tensorflow");
+    if (main == nullptr) main = dialect::main_container(role.pod_template, "");
+    if (!plugin_ || main == nullptr) return;
+    const int64_t named = named_port(*main).value_or(plugin_->port);
+    if (named != plugin_->port) {
+      lose(fmt::format("{}: TensorFlow listens at tfjob-port {} of the container, not at {} of the plugin",
+                       path, named, plugin_->port));
+    } else if (plugin_->port != kPortByDefault && !named_port(*main)) {
+      kube::ensure_array(*main, {"ports"})
+          .push_back(json::object{{"name", "tfjob-port"}, {"containerPort", plugin_->port}});
+    }
   }
 
   // Those that defaulting wrote say nothing.
@@ -281,6 +289,8 @@ class Reading {
     if (kube::find(source_, {"spec", "plugins", "env"}) != nullptr) {
       lose("spec.plugins.env: VK_TASK_INDEX and VC_TASK_INDEX are not set; the index is in TF_CONFIG");
     }
+    if (plugin_ && job_.runs("evaluator"))
+      lose("evaluator: it is left out of the cluster in TF_CONFIG, in which Volcano's plugin lists it");
     if (kube::find(source_, {"spec", "plugins", "ssh"}) != nullptr) lose("spec.plugins.ssh: no counterpart");
     for (const std::string& task : in_place_) {
       lose(fmt::format("restarts in place of {}: {}", task,
@@ -300,6 +310,7 @@ class Reading {
 
   const model::JobSpec& spec_;
   const json::object& source_;
+  const std::optional<TensorFlowPlugin> plugin_;
   Portable job_;
   std::vector<Completes> completes_;
   std::vector<std::string> in_place_;  // tasks whose containers the node restarts

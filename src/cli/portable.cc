@@ -39,6 +39,16 @@ bool Portable::restarts() const {
                      [](const PortableRole& r) { return r.restart != Restart::kNever; });
 }
 
+bool Portable::restarts_in_place(const PortableRole& role) const {
+  return scope == model::Scope::kPod &&
+         (role.restart == Restart::kOnFailure || role.restart == Restart::kAlways);
+}
+
+bool Portable::runs(std::string_view role) const {
+  const PortableRole* found = find(role);
+  return found != nullptr && found->replicas > 0;
+}
+
 const PortableRole* Portable::leader() const {
   const PortableRole* chief = find("chief");
   return chief != nullptr ? chief : find("master");
@@ -111,6 +121,18 @@ void settle_main_container(PortableRole& role, std::vector<std::string>& lost) {
   lost.push_back(fmt::format("container {} of {}: it is now called tensorflow, which marks the main one",
                              kube::text_at(first, {"name"}), role.name));
   first["name"] = kube::jview(kMainContainer);
+}
+
+void tell_in_place(Portable& job, const PortableRole& role, bool in_place) {
+  if (role.in_place == in_place) return;
+  job.lost.push_back(
+      in_place
+          ? fmt::format("restarts of {}: the node starts a failed container again in the same pod; before, a "
+                        "new pod was made",
+                        role.name)
+          : fmt::format("restarts of {}: a new pod is made; before, the node started a failed container "
+                        "again in the same pod",
+                        role.name));
 }
 
 void drop_annotation(json::object& metadata, std::string_view key) {

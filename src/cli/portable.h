@@ -25,6 +25,7 @@ struct PortableRole {
   Restart restart = Restart::kNever;
   json::object pod_template;  // without a restartPolicy of its own
   bool failure_ends = false;  // one of it that fails for good fails the job, as the main replica does
+  bool in_place = false;      // the node starts a failed container again in the same pod
 };
 
 struct PortableGang {
@@ -55,6 +56,10 @@ struct Portable {
   const PortableRole* find(std::string_view role) const;
   // Whether any role is ever started again.
   bool restarts() const;
+  // Whether a TFJob that says this would have the node start failed containers of the role again.
+  bool restarts_in_place(const PortableRole& role) const;
+  // Whether the role has replicas.
+  bool runs(std::string_view role) const;
   // The chief or master, or null.
   const PortableRole* leader() const;
 };
@@ -82,6 +87,8 @@ Result<Done> settle_role_names(Portable& job);
 void settle_main_container(PortableRole& role, std::vector<std::string>& lost);
 // Takes an annotation away that says nothing in the dialect that is written.
 void drop_annotation(json::object& metadata, std::string_view key);
+// Says so where the node starts a failed container again in one of the two dialects and not in the other.
+void tell_in_place(Portable& job, const PortableRole& role, bool in_place);
 // metadata with the annotation trainyard.dev/restart-scope when it is needed.
 json::object metadata_with_scope(const Portable& job);
 

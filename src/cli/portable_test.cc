@@ -38,6 +38,12 @@ std::string tfjob(const std::string& spec, const std::string& role) {
          "      template: {spec: {containers: [{name: tensorflow, image: i}]}}\n";
 }
 
+std::string t9k_job(const std::string& role) {
+  return "apiVersion: batch.tensorstack.dev/v1beta1\nkind: TensorFlowTrainingJob\nmetadata: {name: a}\n"
+         "spec:\n  replicaSpecs:\n  - {type: worker, replicas: 2, " +
+         role + ", template: {spec: {containers: [{name: tensorflow, image: i}]}}}\n";
+}
+
 struct PolicyRow {
   const char* policies;
   const char* restart;
@@ -109,6 +115,89 @@ TEST(FromVolcano, NumbersOfATaskAreNamed) {
 TEST(FromVolcano, ItsBudgetDidNotCountRestartsInPlace) {
   Portable job = from_volcano(lower("volcano", volcano_job("", "", "worker", "OnFailure")));
   EXPECT_THAT(job.lost, Contains("restarts in place of worker: backoffLimit counts them, maxRetry did not"));
+}
+
+std::string with_plugin(const std::string& arguments, const std::string& containers) {
+  return "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\nspec:\n"
+         "  plugins: {tensorflow: [" +
+         arguments +
+         "]}\n  tasks:\n  - name: trainer\n    replicas: 2\n"
+         "    template: {spec: {restartPolicy: Never, containers: [" +
+         containers + "]}}\n";
+}
+
+// Volcano reads them as Go reads flags: a value may stand in the next argument.
+TEST(FromVolcano, ArgumentsOfThePluginInTwoWords) {
+  for (const char* arguments : {"--worker=trainer, --port=3333", "--worker, trainer, -port, \"3333\""}) {
+    Portable job = from_volcano(lower("volcano", with_plugin(arguments, "{name: main, image: i}")));
+    EXPECT_EQ(job.roles.at(0).name, "worker") << arguments;
+    EXPECT_THAT(json::serialize(job.roles[0].pod_template),
+                HasSubstr(R"("ports":[{"name":"tfjob-port","containerPort":3333}])"))
+        << arguments;
+  }
+}
+
+TEST(FromVolcano, ThePortIsNamedAtTheMainContainer) {
+  const std::string two = "{name: side, image: i}, {name: tensorflow, image: i}";
+  Portable job = from_volcano(lower("volcano", with_plugin("--worker=trainer, --port=3333", two)));
+  EXPECT_THAT(json::serialize(job.roles.at(0).pod_template),
+              HasSubstr(R"({"name":"side","image":"i"},{"name":"tensorflow","image":"i","ports":)"));
+  const std::string own = "{name: tensorflow, image: i, ports: [{name: tfjob-port, containerPort: 4444}]}";
+  Portable named = from_volcano(lower("volcano", with_plugin("--worker=trainer", own)));
+  EXPECT_THAT(named.lost,
+              Contains("spec.tasks[0]: TensorFlow listens at tfjob-port 4444 of the container, not at 2222 "
+                       "of the plugin"));
+}
+
+TEST(ToTfjob, MoreExitCodesRestart) {
+  Portable job = from_t9k(lower("t9k", t9k_job("restartPolicy: ExitCode")));
+  ASSERT_TRUE(to_tfjob(job).ok());
+  EXPECT_THAT(job.lost,
+              Contains("ExitCode: in a TFJob 42 and all exit codes above 128 but 139 start a replica again, "
+                       "not only 130, 137, 138 and 143"));
+}
+
+TEST(Convert, WhetherTheNodeStartsContainersAgainIsTold) {
+  const char* by_node =
+      "restarts of worker: the node starts a failed container again in the same pod; before, a new pod was "
+      "made";
+  const char* by_us =
+      "restarts of worker: a new pod is made; before, the node started a failed container again in the same "
+      "pod";
+  Portable t9k = from_t9k(lower("t9k", t9k_job("restartPolicy: OnFailure")));
+  Portable as_tfjob = t9k;
+  ASSERT_TRUE(to_tfjob(as_tfjob).ok());
+  EXPECT_THAT(as_tfjob.lost, Contains(by_node));
+  ASSERT_TRUE(to_volcano(t9k).ok());
+  EXPECT_THAT(t9k.lost, Contains(by_node));
+  Portable job = from_tfjob(lower("tfjob", tfjob("", "      restartPolicy: Always\n")));
+  Portable same = job;
+  ASSERT_TRUE(to_t9k(job).ok());
+  EXPECT_THAT(job.lost, Contains(by_us));
+  ASSERT_TRUE(to_volcano(same).ok());
+  EXPECT_THAT(same.lost, Not(Contains(HasSubstr("same pod;"))));
+}
+
+TEST(ToVolcano, WhomTfConfigNamesAndWhoEndsTheJobIsTold) {
+  Portable t9k = from_t9k(lower("t9k", t9k_job("restartPolicy: Never")));
+  ASSERT_TRUE(to_volcano(t9k).ok());
+  EXPECT_THAT(t9k.lost,
+              Contains("failures: here any worker that fails for good ends the job, not only worker 0"));
+  EXPECT_THAT(t9k.lost, Not(Contains(HasSubstr("evaluator"))));
+  Portable job = from_tfjob(lower("tfjob", tfjob("", "")));
+  job.roles.push_back(job.roles[0]);
+  job.roles[1].name = "evaluator";
+  job.roles.push_back(job.roles[0]);
+  job.roles[2].name = "master";
+  Portable there = job;
+  json::object written = to_volcano(there).value();
+  EXPECT_THAT(there.lost, Contains("role master: TF_CONFIG calls it chief"));
+  EXPECT_THAT(there.lost, Contains("evaluator: Volcano's plugin lists it in the cluster in TF_CONFIG, where "
+                                   "a chief of a ParameterServerStrategy waits for it"));
+  Portable back = from_volcano(std::get<model::JobSpec>(dialect_named("volcano").lower(written, {})));
+  EXPECT_THAT(
+      back.lost,
+      Contains("evaluator: it is left out of the cluster in TF_CONFIG, in which Volcano's plugin lists it"));
 }
 
 TEST(ToTfjob, TheSchedulerOfAGangIsNamed) {

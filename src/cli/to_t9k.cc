@@ -88,6 +88,7 @@ Result<json::object> to_t9k(Portable& job) {
   bool exit_codes_differ = false;
   for (PortableRole& role : job.roles) {
     settle_main_container(role, job.lost);
+    tell_in_place(job, role, false);
     if (job.gang) drop_foreign_scheduler(role, job.lost);
     if (role.name == "master") job.lost.push_back("role master: it is called chief");
     exit_codes_differ = exit_codes_differ || role.restart == Restart::kExitCode;

@@ -57,8 +57,11 @@ Result<json::object> to_tfjob(Portable& job) {
   Result<Done> named = settle_role_names(job);
   if (!named.ok()) return named.error();
   json::object roles;
+  bool exit_codes_differ = false;
   for (PortableRole& role : job.roles) {
     settle_main_container(role, job.lost);
+    tell_in_place(job, role, job.restarts_in_place(role));
+    exit_codes_differ = exit_codes_differ || role.restart == Restart::kExitCode;
     roles[kube::jview(title_of(role.name))] =
         json::object{{"replicas", role.replicas},
                      {"restartPolicy", kube::jview(to_string(role.restart))},
@@ -71,6 +74,12 @@ Result<json::object> to_tfjob(Portable& job) {
   if (job.tensorboard) job.lost.push_back("spec.tensorboardSpec: make a TensorBoard object of its own");
   if (!job.any_failure_ends) {
     job.lost.push_back("failures: a replica that fails for good fails a TFJob, whichever it is");
+  }
+  if (exit_codes_differ) {
+    job.lost.push_back(
+        fmt::format("ExitCode: in a TFJob {}all exit codes above 128 but 139 start a replica again, not only "
+                    "130, 137, 138 and 143",
+                    job.mirrored ? "" : "42 and "));
   }
   json::object metadata = metadata_with_scope(job);
   if (job.gang && job.kind == kube::kVolcanoJobs.kind) {

@@ -182,11 +182,23 @@ void tell_losses(Portable& job, int total) {
                     job.cleanup == model::Cleanup::kAll ? "All" : "None"));
   }
   if (job.tensorboard) job.lost.push_back("spec.tensorboardSpec: make a TensorBoard object of its own");
+  if (job.find("master") != nullptr) job.lost.push_back("role master: TF_CONFIG calls it chief");
+  if (job.runs("evaluator")) {
+    job.lost.push_back(
+        "evaluator: Volcano's plugin lists it in the cluster in TF_CONFIG, where a chief of a "
+        "ParameterServerStrategy waits for it");
+  }
   tell_gang(job, total);
   tell_restarts(job);
   job.lost.push_back("failure: a job that ends because a replica failed is Terminated, not Failed");
   const PortableRole* worker = job.find("worker");
-  if (job.leader() == nullptr && !job.all_workers && worker != nullptr && worker->replicas > 1) {
+  const bool worker_0_decides = job.leader() == nullptr && worker != nullptr && worker->replicas > 1;
+  const bool may_fail =
+      worker != nullptr && (worker->restart == Restart::kNever || worker->restart == Restart::kExitCode);
+  if (worker_0_decides && may_fail && !job.any_failure_ends) {
+    job.lost.push_back("failures: here any worker that fails for good ends the job, not only worker 0");
+  }
+  if (worker_0_decides && !job.all_workers) {
     job.lost.push_back("success of worker 0: here the job is complete when all workers are");
   }
 }
@@ -201,6 +213,7 @@ Result<json::object> to_volcano(Portable& job) {
     drop_foreign_gang(role, job.lost);
     kube::ensure_object(role.pod_template, {"spec"})["restartPolicy"] =
         kube::jview(pod_restart_policy(job, role.restart));
+    tell_in_place(job, role, job.restarts_in_place(role));
     bool is_main = role.name == main;
     json::object task{{"name", kube::jview(role.name)}, {"replicas", role.replicas}};
     json::array policies = policies_of(job, role, is_main, job.any_failure_ends || is_main);

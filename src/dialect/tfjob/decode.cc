@@ -11,6 +11,7 @@
 namespace trainyard::dialect::tf {
 namespace {
 
+constexpr std::string_view kOldest = "kubeflow.org/v1alpha1";
 constexpr int64_t kSecondsMax = 1'000'000'000'000;  // so that a time plus this many is still a time
 
 // A field under spec.runPolicy that older manifests have directly under spec.
@@ -91,6 +92,16 @@ void read_run_policy(const Reader& spec, const Settings& settings, TfJob& job) {
   job.scheduling = read_scheduling(run);
 }
 
+// v1alpha1 named the scheduler of all pods in one place.
+void name_scheduler(const Reader& spec, TfJob& job) {
+  std::string scheduler = spec.text("schedulerName").value_or("");
+  if (scheduler.empty()) return;
+  for (TfReplicas& one : job.replicas) {
+    json::object& pod = kube::ensure_object(one.pod_template, {"spec"});
+    if (kube::text_at(pod, {"schedulerName"}).empty()) pod["schedulerName"] = scheduler;
+  }
+}
+
 // v1alpha1 could name any replica as the one that ends the job; only the first of the role
 // that decides anyway can be honoured.
 void check_termination_policy(const Reader& spec, const TfJob& job) {
@@ -124,7 +135,10 @@ TfJob decode_tfjob(const json::object& object, const Settings& settings, std::ve
   read_run_policy(spec, settings, job);
   job.all_workers = spec.one_of("successPolicy", {"", "AllWorkers"}) == "AllWorkers";
   job.dynamic_worker = spec.boolean("enableDynamicWorker").value_or(false);
-  if (api_version == "kubeflow.org/v1alpha1") check_termination_policy(spec, job);
+  if (api_version == kOldest) {
+    check_termination_policy(spec, job);
+    name_scheduler(spec, job);
+  }
   return job;
 }
 
@@ -162,6 +176,10 @@ json::object normal_form(const json::object& object, TfJob&& job) {
     json::object entry;
     entry["replicas"] = one.replicas;
     entry["restartPolicy"] = kube::jview(to_string(one.restart_policy));
+    // A policy that was taken from the template stands in one place from now on.
+    json::value* pod = one.pod_template.if_contains("spec");
+    if (!one.overwrites_template_policy && pod != nullptr && pod->is_object())
+      pod->get_object().stable_erase("restartPolicy");
     entry["template"] = std::move(one.pod_template);
     roles[kube::jview(title_of(one.role))] = std::move(entry);
   }
@@ -175,6 +193,9 @@ json::object normal_form(const json::object& object, TfJob&& job) {
        {"replicaSpecs", "cleanPodPolicy", "cleanupPodPolicy", "ttlSecondsAfterFinished",
         "activeDeadlineSeconds", "backoffLimit", "terminationPolicy"}) {
     spec.erase(kube::jview(moved));
+  }
+  if (kube::text_at(object, {"apiVersion"}) == kOldest) {
+    for (std::string_view gone : {"RuntimeId", "tfImage", "schedulerName"}) spec.erase(kube::jview(gone));
   }
   normal["apiVersion"] = kube::kTfJobs.api_version();
   return normal;

@@ -422,5 +422,35 @@ TEST(Versions, TheNormalFormLowersToTheSameJob) {
   EXPECT_EQ(spec.source->at("spec").at("colour").as_string(), "red");
 }
 
+// What stands in one place from now on is not warned about, and what v1 does not have is not there.
+TEST(Lower, TheNormalFormIsAValidTfjobOfToday) {
+  json::object oldest = from_yaml(R"(
+apiVersion: kubeflow.org/v1alpha1
+kind: TFJob
+metadata: {name: old}
+spec:
+  RuntimeId: 76no
+  tfImage: tf
+  schedulerName: kube-batch
+  replicaSpecs:
+  - template: {spec: {restartPolicy: OnFailure, containers: [{name: tensorflow, image: i}]}}
+  - tfReplicaType: WORKER
+    template: {spec: {schedulerName: mine, containers: [{name: tensorflow, image: i}]}}
+)");
+  LowerResult first = tfjob().lower(oldest, {});
+  ASSERT_TRUE(std::holds_alternative<model::JobSpec>(first));
+  const json::object& source = *std::get<model::JobSpec>(first).source;
+  EXPECT_EQ(json::serialize(source.at("spec")),
+            R"({"tfReplicaSpecs":{"Master":{"replicas":1,"restartPolicy":"OnFailure","template":{"spec":)"
+            R"({"containers":[{"name":"tensorflow","image":"i","ports":[{"name":"tfjob-port",)"
+            R"("containerPort":2222}]}],"schedulerName":"kube-batch"}}},"Worker":{"replicas":1,)"
+            R"("restartPolicy":"Never","template":{"spec":{"schedulerName":"mine","containers":[{"name":)"
+            R"("tensorflow","image":"i","ports":[{"name":"tfjob-port","containerPort":2222}]}]}}}},)"
+            R"("runPolicy":{"cleanPodPolicy":"Running"}})");
+  LowerResult second = tfjob().lower(source, {});
+  ASSERT_TRUE(std::holds_alternative<model::JobSpec>(second));
+  EXPECT_EQ(std::get<model::JobSpec>(second).advice, std::get<model::JobSpec>(first).advice);
+}
+
 }  // namespace
 }  // namespace trainyard::dialect::tf
