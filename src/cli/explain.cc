@@ -14,6 +14,7 @@
 #include "cli/world.h"
 #include "engine/engine.h"
 #include "kube/access.h"
+#include "kube/meta.h"
 
 namespace trainyard::cli {
 namespace {
@@ -76,7 +77,7 @@ void explain_one(const Job& job, World& world, const Explain& command, const Con
   text.manifest(*job.object);
   if (!has_status(*job.object)) return;
   model::Observation seen = world.observe(job);
-  text.outlook(seen, engine::plan(seen, now), now);
+  text.outlook(*kube::object_at(job.object->body, {"status"}), seen, engine::plan(seen, now), now);
 }
 
 // What a reader of the List should know that does not stand in it.
@@ -85,6 +86,7 @@ void remark(const Job& job, const model::JobState& state, const Console& console
     console.err << fmt::format("{}: {}\n", job.object->title(), text);
   };
   if (state.finished()) say("is done: nothing more would be created");
+  if (kube::is_deleting(job.object->body)) say("is being deleted: nothing more would be created");
   if (!job.spec.managed) say("is managed by another controller: nothing would be created");
   if (job.spec.mode == model::RunMode::kPause) say("is paused: no pods would be created until it is resumed");
   if (job.spec.uid.empty()) say("has no uid yet: the objects carry no ownerReferences");
@@ -124,6 +126,10 @@ int print_objects(const Jobs& jobs, World& world, const Explain& command, const 
   for (const Job& job : jobs.valid) {
     const dialect::Dialect& dialect = *job.object->dialect;
     const model::JobState state = planned_state(job, world, now);
+    if (kube::is_deleting(job.object->body)) {
+      remark(job, state, console);
+      continue;
+    }
     Result<Done> told = each_child_of(dialect, command.settings, job.spec, state, make_key_pair,
                                       [&](json::object child) { list.add(std::move(child)); });
     if (!told.ok()) {

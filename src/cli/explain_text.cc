@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "cli/rules_in_words.h"
+#include "control/apply.h"
+#include "dialect/shared/gang.h"
+#include "dialect/t9k/overrides.h"
 #include "kube/access.h"
 #include "sched/gangs_from.h"
 
@@ -107,8 +110,18 @@ void ExplainText::roles() const {
       }
     }
     line(fmt::format("{} x {}{}", role.replicas, role.name, image.empty() ? "" : "  " + image));
+    if (std::string command = debug_command(role); !command.empty()) {
+      line(fmt::format("    debug mode: it runs {} instead of the training", command));
+    }
     for (const std::string& rule : replica_rules(spec_, role)) line("    " + rule);
   }
+}
+
+std::string ExplainText::debug_command(const model::Role& role) const {
+  if (spec_.dialect != "t9k") return "";
+  const std::optional<t9k::Override> mode = t9k::override_for(*spec_.source, role.name, /*resumes=*/0);
+  if (!mode || !mode->command) return "";
+  return fmt::format("{}", fmt::join(*mode->command, " "));
 }
 
 void ExplainText::pods() const {
@@ -135,7 +148,10 @@ void ExplainText::tf_config() const {
     const json::object* main = main_container_of(pod, dialect_.main_container);
     std::string text = main == nullptr ? "" : env_of(*main, "TF_CONFIG");
     if (text.empty()) continue;
-    heading(fmt::format("TF_CONFIG of {} (the others differ in task)", spec_.pod_name(id)));
+    const bool sparse = kube::bool_at(*spec_.source, {"spec", "enableDynamicWorker"}) == true;
+    heading(fmt::format("TF_CONFIG of {} ({})", spec_.pod_name(id),
+                        sparse ? "each lists itself and the parameter servers, which list themselves alone"
+                               : "the others differ in task"));
     bool whole = text.size() <= kTfConfigShownMax;
     line(whole ? text
                : text.substr(0, kTfConfigShownMax) +
@@ -180,31 +196,83 @@ void ExplainText::rules() const {
   for (const JobRule& rule : job_rules(spec_)) line(fmt::format("{:<10}{}", rule.subject, rule.text));
 }
 
-void ExplainText::outlook(const model::Observation& seen, const model::Plan& plan, Time now) const {
+void ExplainText::outlook(const json::object& status, const model::Observation& seen,
+                          const model::Plan& plan, Time now) const {
   heading("State");
   line(fmt::format("{}{}", to_string(plan.state.phase),
                    plan.state.result ? fmt::format(", {}", to_string(*plan.state.result)) : ""));
   if (std::string cause = cause_in_words(plan.state.cause); !cause.empty()) line("because " + cause);
   line(fmt::format("restarts {} charged, {} disruptions", plan.state.restarts, plan.state.disruptions));
+  if (seen.deleting) line("being deleted: nothing is made for it any more");
   heading(fmt::format("Next, as of {}", format_rfc3339(now)));
-  if (seen.pods.empty() && !plan.state.finished()) {
-    line("(No pods of this job were given, so the plan is for a world without them. Give them as well:");
-    line(fmt::format(" kubectl get {}.{},pods,services -o yaml | trainyard explain -)",
-                     dialect_.resource.plural, dialect_.resource.group));
-  }
-  bool without_services = !seen.pods.empty() && seen.services.empty();
-  if (without_services) line("(No services of this job were given: which of them are there is not known.)");
-  size_t shown = 0;
-  for (const model::Step& step : plan.steps) {
-    if (without_services && std::holds_alternative<model::CreateService>(step)) continue;
-    if (shown++ == kStepsShownMax) {
-      line(fmt::format("... and {} more", plan.steps.size() - kStepsShownMax));
-      break;
+  next_steps(status, seen, plan, now);
+}
+
+// All kinds of objects that the job has.
+std::string ExplainText::kubectl_get() const {
+  auto named = [](const kube::Resource& resource) {
+    return resource.group.empty() ? std::string(resource.plural)
+                                  : fmt::format("{}.{}", resource.plural, resource.group);
+  };
+  std::vector<std::string> kinds{named(dialect_.resource), "pods"};
+  auto add = [&](std::string kind) {
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(std::move(kind));
+  };
+  if (spec_.service_per_replica) add("services");
+  if (spec_.gang) add(named(dialect::resource_of(spec_.gang->scheduler)));
+  for (const model::Companion& companion : spec_.companions) add(named(control::resource_of(companion.kind)));
+  if (spec_.tensorboard) add(named(kube::kTensorBoards));
+  return fmt::format(" kubectl get {} -o yaml | trainyard explain -)", fmt::join(kinds, ","));
+}
+
+bool ExplainText::is_guess(const model::Step& step, const model::Observation& seen,
+                           std::set<std::string>& not_given) const {
+  std::string kind;
+  if (std::holds_alternative<model::CreateService>(step) && seen.services.empty()) kind = "services";
+  if (std::holds_alternative<model::UpsertGang>(step) && !seen.gang) kind = "PodGroup";
+  if (std::holds_alternative<model::UpsertTensorBoard>(step) && !seen.tensorboard) kind = "TensorBoard";
+  if (const auto* companion = std::get_if<model::UpsertCompanion>(&step)) {
+    auto same = [&](const model::CompanionSeen& one) { return one.kind == companion->kind; };
+    if (std::none_of(seen.companions.begin(), seen.companions.end(), same)) {
+      kind = kind_title(companion->kind);
     }
-    line(to_string(spec_, step));
   }
-  if (shown == 0) line("nothing to do");
-  for (const model::Wait& wait : plan.waits) line("waits: " + wait.text);
+  if (!kind.empty()) not_given.insert(kind);
+  return !kind.empty();
+}
+
+void ExplainText::next_steps(const json::object& status, const model::Observation& seen,
+                             const model::Plan& plan, Time now) const {
+  const bool has_pods = !seen.pods.empty();
+  const bool at_rest = plan.state.finished() || seen.deleting || plan.state.phase == model::Phase::kPaused;
+  const bool queued = plan.state.phase == model::Phase::kQueued && seen.gang;
+  const bool expects_pods = !at_rest && !queued;
+  if (!has_pods && expects_pods) {
+    line("(No pods of this job were given, so the plan is for a world without them. Give them as well:");
+    line(kubectl_get());
+  }
+  std::vector<std::string> steps;
+  std::set<std::string> not_given;
+  for (const model::Step& step : plan.steps) {
+    if (has_pods && is_guess(step, seen, not_given)) continue;
+    if (!std::holds_alternative<model::WriteState>(step)) {
+      steps.push_back(to_string(spec_, step));
+    } else if (control::is_news(plan.state, dialect_.project(seen, plan.state, status, now), status)) {
+      steps.push_back("write status");
+    }
+  }
+  if (!not_given.empty()) {
+    line(fmt::format("(Not given, so it is not known whether it is there: {}. The whole of it:",
+                     fmt::join(not_given, ", ")));
+    line(kubectl_get());
+  }
+  for (size_t i = 0; i < std::min(steps.size(), kStepsShownMax); ++i) line(steps[i]);
+  if (steps.size() > kStepsShownMax) line(fmt::format("... and {} more", steps.size() - kStepsShownMax));
+  if (steps.empty()) line("nothing to do");
+  for (const model::Wait& wait : plan.waits) {
+    bool guess = wait.kind == model::WaitKind::kGangPending && not_given.contains("PodGroup");
+    if (!guess) line("waits: " + wait.text);
+  }
   if (plan.wake) line(fmt::format("looks again in {}", format_duration(*plan.wake - now)));
 }
 

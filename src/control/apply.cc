@@ -70,15 +70,6 @@ class Applier {
   Failure take(const model::AddFinalizer&) { return writer_.set_finalizer(true); }
   Failure take(const model::DropFinalizer&) { return writer_.set_finalizer(false); }
 
-  // A job that ended before we were here, and of which there is nothing to say but what we alone
-  // read: that would be a write for each old job of a cluster that comes over.
-  bool is_ended_by_another(const json::object& status, const json::object& previous) const {
-    if (!plan_.state.finished() || previous.contains(kube::jview(dialect::kRecord))) return false;
-    json::object shown = status;
-    shown.erase(kube::jview(dialect::kRecord));
-    return kube::same(shown, previous);
-  }
-
   Failure take(const model::WriteState&) {
     if (c_.shown) {
       state_current_ = true;
@@ -91,7 +82,7 @@ class Applier {
     json::object status = project();
     const bool is_same = kube::same(status, previous);
     if (is_same) shown_in_ = kube::version_of(*writer_.job());
-    if (is_same || is_ended_by_another(status, previous)) {
+    if (is_same || !is_news(plan_.state, status, previous)) {
       state_current_ = true;
       return std::nullopt;
     }
@@ -332,6 +323,16 @@ class Applier {
 };
 
 }  // namespace
+
+bool is_news(const model::JobState& state, const json::object& status, const json::object& stored) {
+  if (kube::same(status, stored)) return false;
+  if (!state.finished() || stored.contains(kube::jview(dialect::kRecord))) return true;
+  // A job that ended before we were here, and of which there is nothing to say but what we alone
+  // read: that would be a write for each old job of a cluster that comes over.
+  json::object shown = status;
+  shown.erase(kube::jview(dialect::kRecord));
+  return !kube::same(shown, stored);
+}
 
 Applied apply(const ApplyContext& context, const model::Observation& seen, const model::Plan& plan,
               Time now) {

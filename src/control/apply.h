@@ -67,6 +67,9 @@ struct Applied {
   int writes = 0;                          // requests that asked for a change, Events aside
 };
 
+// Whether the status that a state was projected to is written over the one that is stored ({} for none).
+bool is_news(const model::JobState& state, const json::object& status, const json::object& stored);
+
 Applied apply(const ApplyContext& context, const model::Observation& seen, const model::Plan& plan, Time now);
 
 }  // namespace trainyard::control
