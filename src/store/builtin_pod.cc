@@ -1,5 +1,6 @@
 // Pods: defaults, validation, and what an update may change.
 #include "kube/access.h"
+#include "kube/placement_parts.h"
 #include "kube/pod_parts.h"
 #include "kube/pod_requests.h"
 #include "kube/quantity.h"
@@ -283,6 +284,7 @@ void check_pod_spec(const json::object& spec, Causes& causes) {
   check_containers(spec, "initContainers", volumes, names, causes);
   check_containers(spec, "containers", volumes, names, causes);
   check_containers(spec, "ephemeralContainers", volumes, names, causes);
+  add_faults(kube::placement_faults(spec), "spec", causes);
   std::string_view policy = text_at(spec, {"restartPolicy"});
   if (policy != "Always" && policy != "OnFailure" && policy != "Never") {
     causes.push_back(unsupported_value("spec.restartPolicy", policy, {"Always", "OnFailure", "Never"}));

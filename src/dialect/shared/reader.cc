@@ -34,11 +34,40 @@ const json::object kNothing;
 
 }  // namespace
 
+namespace {
+
+constexpr size_t kShownMax = 80;
+
+// JSON with numbers as people write them: 2.11, where json says 2.11E0. Ends soon after what is shown.
+void append_shown(const json::value& value, std::string& text) {
+  if (value.is_double()) {
+    text += fmt::format("{}", value.get_double());
+  } else if (const json::array* list = value.if_array()) {
+    text += '[';
+    for (size_t i = 0; i < list->size() && text.size() <= kShownMax; ++i) {
+      if (i > 0) text += ',';
+      append_shown((*list)[i], text);
+    }
+    text += ']';
+  } else if (const json::object* object = value.if_object()) {
+    text += '{';
+    for (const json::key_value_pair& member : *object) {
+      if (text.size() > kShownMax) break;
+      if (text.back() != '{') text += ',';
+      text += json::serialize(json::value(member.key())) + ':';
+      append_shown(member.value(), text);
+    }
+    text += '}';
+  } else {
+    text += json::serialize(value);
+  }
+}
+
+}  // namespace
+
 std::string shown(const json::value& value) {
-  constexpr size_t kShownMax = 80;
-  // As people write it: 2.11, where json says 2.11E0.
-  if (value.is_double()) return fmt::format("{}", value.get_double());
-  std::string text = json::serialize(value);
+  std::string text;
+  append_shown(value, text);
   if (text.size() <= kShownMax) return text;
   size_t cut = kShownMax;
   while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not inside a character

@@ -58,5 +58,14 @@ TEST(Reader, ALongValueIsCutBetweenCharacters) {
   EXPECT_TRUE(cut.ends_with("é..."));
 }
 
+TEST(Reader, NumbersInsideListsAreShownAsTheyWereWritten) {
+  EXPECT_EQ(shown(json::parse(R"([["--lr",0.1],{"a":2.50,"b":[]},7,null])")),
+            R"([["--lr",0.1],{"a":2.5,"b":[]},7,null])");
+  std::string deep = std::string(30, '[') + "1" + std::string(30, ']');
+  EXPECT_EQ(shown(json::parse(deep)), deep);
+  json::array many(40, 0.5);
+  EXPECT_EQ(shown(many).substr(76), ",0.5...");
+}
+
 }  // namespace
 }  // namespace trainyard::dialect

@@ -8,6 +8,7 @@
 #include "dialect/shared/dialect.h"
 #include "kube/access.h"
 #include "kube/meta.h"
+#include "kube/placement_parts.h"
 #include "kube/selector.h"
 #include "kube/volume_parts.h"
 
@@ -115,7 +116,10 @@ void check_pod_fields(const Reader& spec) {
   spec.one_of("dnsPolicy", {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None", ""});
   for (std::string_view key :
        {"schedulerName", "priorityClassName", "serviceAccountName", "nodeName", "runtimeClassName"}) {
-    spec.text(key);
+    std::string name = spec.text(key).value_or("");
+    if (name.empty() || key == "schedulerName") continue;  // a scheduler is called what it likes
+    std::string fault = name_fault(name, NameRule::kDns1123Subdomain);
+    if (!fault.empty()) spec.report(key, ProblemKind::kInvalid, fault);
   }
   for (std::string_view key : {"hostname", "subdomain"}) {
     std::string name = spec.text(key).value_or("");
@@ -137,6 +141,7 @@ void check_pod_fields(const Reader& spec) {
     toleration.one_of("effect", {"NoSchedule", "PreferNoSchedule", "NoExecute", ""});
   }
   check_string_map(spec.child("nodeSelector"));
+  report_faults(spec, kube::placement_faults(spec.object()));
 }
 
 }  // namespace
