@@ -49,23 +49,40 @@ void raise(Amounts& to, const Amounts& least) {
   }
 }
 
+void add_asked(Asked& sum, const Asked& one) {
+  add_times(sum.requests, one.requests, 1);
+  add_times(sum.limits, one.limits, 1);
+}
+
+// As Kubernetes counts a pod: sidecars (init containers that always restart) throughout, another init
+// container beside the sidecars before it, and what the pod itself costs.
 Asked asked_by_pod(const json::object& pod_template) {
   Asked sum;
+  Asked sidecars;
+  Asked start;
   auto each = [&](std::string_view list, auto use) {
     const json::array* containers = kube::array_at(pod_template, {"spec", list});
     if (containers == nullptr) return;
     for (const json::value& entry : *containers) {
-      if (const json::object* container = entry.if_object()) use(asked_by(*container));
+      if (const json::object* container = entry.if_object()) use(*container);
     }
   };
-  each("containers", [&](const Asked& one) {
-    add_times(sum.requests, one.requests, 1);
-    add_times(sum.limits, one.limits, 1);
+  each("containers", [&](const json::object& container) { add_asked(sum, asked_by(container)); });
+  each("initContainers", [&](const json::object& container) {
+    Asked moment = sidecars;
+    add_asked(moment, asked_by(container));
+    if (kube::text_at(container, {"restartPolicy"}) == "Always") sidecars = moment;
+    raise(start.requests, moment.requests);
+    raise(start.limits, moment.limits);
   });
-  each("initContainers", [&](const Asked& one) {
-    raise(sum.requests, one.requests);
-    raise(sum.limits, one.limits);
-  });
+  add_asked(sum, sidecars);
+  raise(sum.requests, start.requests);
+  raise(sum.limits, start.limits);
+  Amounts overhead = kube::decode_resources(kube::object_at(pod_template, {"spec", "overhead"}));
+  for (const auto& [key, amount] : overhead) {
+    add(sum.requests, key, amount);
+    if (sum.limits.contains(key)) add(sum.limits, key, amount);
+  }
   return sum;
 }
 

@@ -53,6 +53,21 @@ TEST(MinResources, AnInitContainerThatAsksForMore) {
             "3");
 }
 
+// A sidecar runs beside the containers, and beside the init containers after it.
+TEST(MinResources, SidecarsAndOverheadAreThereThroughout) {
+  const std::string side =
+      "{name: side, image: i, restartPolicy: Always, resources: {requests: {cpu: 1}, limits: {cpu: 2}}}";
+  auto spec = [&](const std::string& init) {
+    return "        overhead: {cpu: 250m}\n        initContainers: [" + init + "]\n";
+  };
+  std::map<std::string, std::string> sum = of(asking("w", 2, "", "{limits: {cpu: 1}}", spec(side)));
+  EXPECT_EQ(sum.at("requests.cpu"), "4500m");
+  EXPECT_EQ(sum.at("limits.cpu"), "6500m");
+  const std::string big = "{name: big, image: i, resources: {requests: {cpu: 5}}}";
+  EXPECT_EQ(of(asking("w", 1, "", "{requests: {cpu: 1}}", spec(side + ", " + big))).at("cpu"), "6250m");
+  EXPECT_EQ(of(asking("w", 1, "", "{requests: {cpu: 1}}", spec(big + ", " + side))).at("cpu"), "5250m");
+}
+
 TEST(MinResources, WhichPodsAreCounted) {
   std::string big = "{requests: {cpu: 20}}";
   std::string small = "{requests: {cpu: 1}}";
