@@ -164,6 +164,19 @@ TEST_F(ProcessRuntimeTest, NothingOutlivesAContainer) {
   EXPECT_EQ(::kill(child, 0), -1);
 }
 
+// That its streams are at their end says nothing about the process.
+TEST_F(ProcessRuntimeTest, WhoClosesItsStreamsStillRuns) {
+  ContainerId id{"pod", "main", 0};
+  std::string gate = folder_.path() / "gate";
+  start(id, "echo up; exec >&- 2>&- <&-; while [ ! -e " + gate + " ]; do sleep 0.02; done; exit 6");
+  ASSERT_TRUE(wait_for_log(id, "up"));
+  ::poll(nullptr, 0, 200);
+  EXPECT_EQ(status(id).phase, ContainerPhase::kRunning);
+  ASSERT_TRUE(write_whole(gate, "").ok());
+  ASSERT_TRUE(wait_for_end(id));
+  EXPECT_EQ(status(id).exit_code, 6);
+}
+
 TEST_F(ProcessRuntimeTest, AShimThatIsKilledTakesItsContainerAlong) {
   ContainerId id{"pod", "main", 0};
   start(id, "echo pid $$ $PPID; exec sleep 1000");

@@ -336,6 +336,21 @@ TEST(Volcano, V3318_ManyPodsAreFewPasses) {
   EXPECT_LE(yard.passes() - before, 20 * 4);
 }
 
+// 3734, 3358, 2677: nothing asks a webhook (Install.NothingStandsInTheWayOfCreations: none is installed). A
+// job that one would have kept out gets in, says what is wrong with it, and others have their pods.
+TEST(Volcano, V3734_NoAdmissionStandsBeforePods) {
+  Yard yard;
+  yard.submit(vcjob("worker 1", "policies: [{event: PodFialed, action: RestartJob}]"));
+  EXPECT_EQ(yard.pods(), "");
+  EXPECT_EQ(yard.status({"state", "reason"}), "\"InvalidSpec\"");
+  EXPECT_NE(yard.status({"state", "message"}).find("spec.policies[0].event"), std::string::npos);
+  yard.submit(with(vcjob("worker 1"), "name: j", "name: k")).gang_is("Inqueue").let("worker-0 Succeeded");
+  EXPECT_EQ(yard.phase(), "Completed");
+  for (const auto& [resource, object] : yard.store.everything()) {
+    EXPECT_EQ(resource.group.find("admission"), std::string_view::npos) << resource.kind;
+  }
+}
+
 // kubeflow/trainer 1825, 1630, 1245: the same through a TFJob are pains 31 to 33; this is the
 // scheduler that does not say beforehand whether there is room.
 TEST(Volcano, T1245_AGroupForCoschedulingHasItsResources) {
