@@ -142,6 +142,29 @@ TEST_F(HandlerTest, ListsInPages) {
   EXPECT_EQ(call("GET", path("?continue=nonsense")).status, 400);
 }
 
+TEST_F(HandlerTest, ListsAsTheyWereAtAVersion) {
+  std::vector<std::string> versions;
+  for (std::string name : {"a", "b", "c"}) {
+    HttpResponse made = call("POST", path(""), config_text(name));
+    versions.push_back(text(made, {"metadata", "resourceVersion"}));
+  }
+  auto listed = [&](const std::string& query) {
+    HttpResponse response = call("GET", path("?resourceVersion=" + versions[1] + query));
+    if (response.status != 200) return fmt::format("{}", response.status);
+    json::object list = object_of(response);
+    std::string names = std::string(kube::text_at(list, {"metadata", "resourceVersion"})) + ":";
+    for (const json::value& item : *kube::array_at(list, {"items"})) {
+      names += kube::name_of(item.get_object());
+    }
+    return names;
+  };
+  // The table of lists: exactly, or with a limit; otherwise nothing older.
+  EXPECT_EQ(listed("&resourceVersionMatch=Exact"), versions[1] + ":ab");
+  EXPECT_EQ(listed("&limit=1"), versions[1] + ":a");
+  EXPECT_EQ(listed(""), versions[2] + ":abc");
+  EXPECT_EQ(listed("&resourceVersionMatch=NotOlderThan&limit=5"), versions[2] + ":abc");
+}
+
 TEST_F(HandlerTest, MisspeltFieldsAreToldOrRefused) {
   std::string body = R"({"metadata":{"name":"a"},"dataa":{}})";
   HttpResponse strict = call("POST", path("?fieldValidation=Strict"), body);
@@ -412,8 +435,11 @@ TEST_F(HandlerTest, Usage) {
   EXPECT_EQ(kube::text_at(shown.at("containers").get_array().at(0).get_object(), {"name"}), "c");
   pods_.used = {{"c", {-5, 1 << 20}}};
   EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/p").status, 404);
-  HttpResponse node = call("GET", "/apis/metrics.k8s.io/v1beta1/nodes/trainyard");
-  EXPECT_EQ(text(node, {"usage", "cpu"}), "1500000000n");
+  for (std::string version : {"v1beta1", "v1"}) {
+    HttpResponse node = call("GET", "/apis/metrics.k8s.io/" + version + "/nodes/trainyard");
+    EXPECT_EQ(text(node, {"apiVersion"}), "metrics.k8s.io/" + version);
+    EXPECT_EQ(text(node, {"usage", "cpu"}), "1500000000n");
+  }
   EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/nodes/other").status, 404);
 }
 

@@ -97,12 +97,6 @@ bool answers_with_deleted(const kube::Resource& resource) {
   return false;
 }
 
-// Asked for exactly, and it is not what we have.
-bool is_past_exact(const Query& query, int64_t revision) {
-  return query.get("resourceVersionMatch") == "Exact" &&
-         query.get("resourceVersion") != std::to_string(revision);
-}
-
 struct Written {
   json::object body;
   kube::WriteOptions options;
@@ -249,11 +243,6 @@ void Objects::list(const CallRef& call) {
   int64_t revision = hub_.revision();
   if (auto ahead = too_new(call->query(), revision))
     return refuse(call, version_too_large(ahead->asked, revision));
-  if (is_past_exact(call->query(), revision)) {
-    return refuse(call, expired("the resource version asked for is not kept for lists"));
-  }
-  // A list at "not older than" any version that we gave out is the newest one.
-  query.value().version.clear();
   ask(call, std::move(query).value(), {}, [](const CallRef& call, const hub::Answer& answer) {
     answer_list(call, answer.items, {answer.revision, answer.continue_token, answer.remaining});
   });

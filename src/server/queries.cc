@@ -250,6 +250,7 @@ Result<kube::List> list_of_query(const ApiResource& resource, const Query& query
   list.limit = std::max<int64_t>(0, limit->value_or(0));
   list.continue_token = query.get("continue");
   list.version = query.get("resourceVersion");
+  list.version_match = query.get("resourceVersionMatch");
   if (!is_version(list.version)) return bad_query("resourceVersion: a number is wanted");
   if (!list.continue_token.empty() && !list.version.empty() && list.version != "0") {
     return bad_query("specifying resource version is not allowed when using continue");

@@ -67,6 +67,8 @@ constexpr Row kReviews[] = {
 };
 
 constexpr Row kMetrics[] = {
+    {"metrics.k8s.io", "v1", "NodeMetrics", "nodes", kCluster},
+    {"metrics.k8s.io", "v1", "PodMetrics", "pods", kNs},
     {"metrics.k8s.io", "v1beta1", "NodeMetrics", "nodes", kCluster},
     {"metrics.k8s.io", "v1beta1", "PodMetrics", "pods", kNs},
 };

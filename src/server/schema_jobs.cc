@@ -382,6 +382,21 @@ type NodeMetrics kind metrics.k8s.io/v1beta1 | What a node uses now.
 - window string | How long it was measured.
 - usage {}quantity | CPU and memory.
 
+package io.k8s.metrics.pkg.apis.metrics.v1
+type PodMetrics kind metrics.k8s.io/v1 | What the containers of a pod use now.
+- metadata ObjectMeta | Name, namespace, labels and the rest that every object has.
+- timestamp time | When it was measured.
+- window string | How long it was measured.
+- containers []ContainerMetrics | What each container uses.
+type ContainerMetrics | What a container uses.
+- name string | Name of the container.
+- usage {}quantity | CPU and memory.
+type NodeMetrics kind metrics.k8s.io/v1 | What a node uses now.
+- metadata ObjectMeta | Name, labels and the rest that every object has.
+- timestamp time | When it was measured.
+- window string | How long it was measured.
+- usage {}quantity | CPU and memory.
+
 package io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1
 type CustomResourceDefinition kind apiextensions.k8s.io/v1 | Describes a kind of objects that the API is to serve.
 - metadata ObjectMeta | Its name is the plural and the group: jobs.example.org.
