@@ -16,6 +16,7 @@ using kube::text_at;
 namespace {
 
 constexpr size_t kWordsMax = 1024;
+constexpr size_t kReplyMax = 64 * 1024;  // of what a port answers
 
 std::string request_of(const json::object& http, int port) {
   std::string path(text_at(http, {"path"}));
@@ -146,12 +147,7 @@ void Checks::begin_http(UnderWay& check, const json::object& http, const json::o
     return;
   }
   check.socket = std::move(socket).value();
-  if (text_at(http, {"scheme"}) == "HTTPS") {
-    // No certificate is looked at by a kubelet either; that it listens must do.
-    check.decided = true;
-    check.result.ok = true;
-    return;
-  }
+  if (text_at(http, {"scheme"}) == "HTTPS") check.tls = std::make_unique<transport::TlsLink>(check.socket.get());
   check.request = request_of(http, *port);
 }
 
@@ -159,7 +155,8 @@ void Checks::add_to(std::vector<pollfd>& fds) const {
   for (const UnderWay& check : under_way_) {
     if (check.command) fds.push_back({check.command->exited.get(), POLLIN, 0});
     if (check.socket.valid()) {
-      fds.push_back({check.socket.get(), static_cast<short>(check.request.empty() ? POLLIN : POLLOUT), 0});
+      short wants = check.request.empty() ? POLLIN : POLLOUT;
+      fds.push_back({check.socket.get(), check.tls ? check.tls->wants() : wants, 0});
     }
   }
 }
@@ -178,25 +175,41 @@ void Checks::progress_command(UnderWay& check) {
 
 void Checks::progress_http(UnderWay& check) {
   if (!check.request.empty()) {
-    ssize_t n = ::send(check.socket.get(), check.request.data(), check.request.size(), MSG_NOSIGNAL);
+    const std::string& request = check.request;
+    ssize_t n = check.tls ? check.tls->send(request)
+                          : ::send(check.socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
     if (n > 0) check.request.erase(0, static_cast<size_t>(n));
-    if (n < 0 && errno != EAGAIN && errno != EINTR) check.decided = true;
-    if (!check.request.empty()) return;
+    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+      check.decided = true;
+      check.result.words = check.tls ? check.tls->why() : "EOF";
+    }
+    if (check.decided || !check.request.empty()) return;
   }
-  char buffer[4096];
-  ssize_t n = ::recv(check.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n > 0) check.reply.append(buffer, static_cast<size_t>(n));
+  // All that is there: TLS may hold some of it back from who asks the socket.
+  while (!check.decided) {
+    char buffer[4096];
+    ssize_t n = check.tls ? check.tls->receive(buffer, sizeof buffer)
+                          : ::recv(check.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n > 0) check.reply.append(buffer, static_cast<size_t>(n));
+    judge_reply(check, n <= 0 || check.reply.size() > kReplyMax);
+  }
+}
+
+// `ended`: nothing more will come.
+void Checks::judge_reply(UnderWay& check, bool ended) {
   if (check.grpc) {
-    std::optional<GrpcVerdict> verdict = grpc_health_verdict(check.reply, n <= 0);
-    check.decided = verdict.has_value();
+    std::optional<GrpcVerdict> verdict = grpc_health_verdict(check.reply, ended);
+    check.decided = verdict.has_value() || ended;
     if (verdict) check.result.ok = verdict->serving;
     if (verdict) check.result.words = verdict->words;
     return;
   }
   std::optional<int> status = http_status_of(check.reply);
-  check.decided = status || n <= 0;
-  check.result.ok = status && *status >= 200 && *status < 400;
+  check.decided = status || ended;
+  // A hook has been told when it answers, whatever it answers.
+  const bool is_hook = check.result.kind == CheckKind::kPostStart || check.result.kind == CheckKind::kPreStop;
+  check.result.ok = status && (is_hook ? *status > 0 : *status >= 200 && *status < 400);
   if (check.decided && !check.result.ok) {
     check.result.words = status ? fmt::format("HTTP probe failed with statuscode: {}", *status) : "EOF";
   }

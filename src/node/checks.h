@@ -1,4 +1,4 @@
-// Checks: hooks and probes under way: commands in containers, HTTP, gRPC and TCP to a pod's
+// Checks: hooks and probes under way: commands in containers, HTTP, HTTPS, gRPC and TCP to a pod's
 // ports. Nothing here waits: begin(), then poll() whenever a descriptor is ready or time
 // is up. Resource; the node's one thread.
 #pragma once
@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "node/pod_machine.h"
 #include "node/runtime.h"
+#include "transport/tls_link.h"
 
 namespace trainyard::node {
 
@@ -41,7 +42,8 @@ class Checks {
     Time deadline;
     std::unique_ptr<ExecProcess> command;
     Fd socket;
-    std::string request;  // still to be sent
+    std::unique_ptr<transport::TlsLink> tls;  // on the socket; null where it is spoken to in the open
+    std::string request;           // still to be sent
     std::string reply;
     bool grpc = false;    // the reply is one of gRPC's health protocol, not HTTP/1.1
     bool sleeps = false;  // time itself is the answer
@@ -51,6 +53,7 @@ class Checks {
   void begin_port(UnderWay& check, const json::object& what, const json::object& container, Runtime& runtime);
   static void progress_command(UnderWay& check);
   static void progress_http(UnderWay& check);
+  static void judge_reply(UnderWay& check, bool ended);
 
   std::list<UnderWay> under_way_;
 };

@@ -52,8 +52,9 @@ Result<Around> Node::Agent::around_of(const Entry& entry) {
   Result<Done> done = read(kube::kConfigMaps, references.config_maps, around.config_maps);
   if (done.ok()) done = read(kube::kSecrets, references.secrets, around.secrets);
   if (!done.ok()) return done.error();
+  const bool tells_services = kube::bool_at(*entry.pod, {"spec", "enableServiceLinks"}).value_or(true);
   for (const auto& [key, service] : streams_[1].cache.all()) {
-    if (key.ns == ns) around.services.push_back(service.object());
+    if (tells_services && key.ns == ns) around.services.push_back(service.object());
   }
   around.node_name = options_.name;
   around.host_ip = options_.host_ip;

@@ -293,6 +293,25 @@ TEST_F(NodeTest, MissingConfigurationIsSaidAndWaitedFor) {
   EXPECT_EQ(log("pod"), "got value\n");
 }
 
+TEST_F(NodeTest, APodMayWantNoVariablesOfServices) {
+  ASSERT_TRUE(client::create(plane_, kube::kServices, "ns",
+                             parse(R"({"metadata":{"name":"web","namespace":"ns"},
+                             "spec":{"clusterIP":"10.1.1.1","ports":[{"port":80}]}})"))
+                  .ok());
+  int pods = 0;
+  auto says = [&](bool links) {
+    const std::string name = fmt::format("pod-{}", pods++);
+    json::object pod = shell_pod(name, "env");
+    pod["spec"].as_object()["enableServiceLinks"] = links;
+    create(std::move(pod));
+    EXPECT_TRUE(wait_for_phase(name, kube::PodPhase::kSucceeded));
+    return log(name).find("WEB_SERVICE_HOST=") != std::string::npos;
+  };
+  // The node hears of the service when it does.
+  ASSERT_TRUE(eventually([&] { return says(true); }));
+  EXPECT_FALSE(says(false));
+}
+
 TEST_F(NodeTest, ProbesAndHooksRunInTheContainer) {
   TempFolder side;
   std::string ready = side.path() / "ready";

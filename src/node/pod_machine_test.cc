@@ -530,6 +530,33 @@ TEST(PodMachine, ReadinessFollowsItsProbe) {
   EXPECT_TRUE(life.told("Unhealthy"));
 }
 
+TEST(PodMachine, ASidecarThatIsNotReadyKeepsThePodFromIt) {
+  Life life(
+      R"({"initContainers":[{"name":"s","restartPolicy":"Always","readinessProbe":{"tcpSocket":{"port":1}}}],
+      "containers":[{"name":"a"}]})");
+  EXPECT_EQ(life.settle(), "prepare; start s; Readiness s; start a");
+  EXPECT_EQ(life.condition("Ready"), "False ContainersNotReady");
+  life.check("s", CheckKind::kReadiness, true);
+  life.settle();
+  EXPECT_EQ(life.condition("Ready"), "True");
+}
+
+TEST(PodMachine, ReadinessWaitsForItsGates) {
+  Life life(R"({"readinessGates":[{"conditionType":"example.org/lit"}],"containers":[{"name":"a"}]})");
+  EXPECT_EQ(life.settle(), "prepare; start a");
+  EXPECT_EQ(life.condition("ContainersReady"), "True");
+  EXPECT_EQ(life.condition("Ready"), "False ReadinessGatesNotReady");
+  auto say = [&](const char* status) {
+    json::array& conditions = life.pod_["status"].as_object()["conditions"].as_array();
+    conditions.insert(conditions.begin(), json::object{{"type", "example.org/lit"}, {"status", status}});
+    life.step();
+  };
+  say("False");
+  EXPECT_EQ(life.condition("Ready"), "False ReadinessGatesNotReady");
+  say("True");
+  EXPECT_EQ(life.condition("Ready"), "True");
+}
+
 TEST(PodMachine, LivenessKillsAndThePolicyDecides) {
   Life life(
       R"({"restartPolicy":"Always","terminationGracePeriodSeconds":3,

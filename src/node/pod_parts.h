@@ -27,6 +27,7 @@ struct PodMachine::Part {
   bool running() const { return current != nullptr && current->phase == ContainerPhase::kRunning; }
   bool ended() const { return current != nullptr && current->phase == ContainerPhase::kExited; }
   bool ended_well() const { return ended() && current->exit_code == 0; }
+  bool is_ready() const { return running() && memory->ready; }
   // Something of it has run, whatever is next.
   bool has_run() const { return running() || ended() || previous != nullptr; }
 };

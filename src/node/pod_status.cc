@@ -72,6 +72,26 @@ json::object condition_of(const PodView& view, std::string_view type, const Verd
   return out;
 }
 
+// Whether a pod whose containers are ready is so itself: what its gates say.
+Verdict behind_gates(const PodView& view) {
+  std::string missing;
+  for (const json::value& entry : kube::or_empty(kube::array_at(view.pod, {"spec", "readinessGates"}))) {
+    std::string_view type = entry.is_object() ? text_at(entry.get_object(), {"conditionType"}) : "";
+    const json::object* condition = find_condition(view.pod, type);
+    std::string_view status = condition != nullptr ? text_at(*condition, {"status"}) : "";
+    if (status == "True") continue;
+    if (!missing.empty()) missing += ", ";
+    if (condition == nullptr) {
+      missing += fmt::format("corresponding condition of pod readiness gate \"{}\" does not exist.", type);
+    } else {
+      missing +=
+          fmt::format("the status of pod readiness gate \"{}\" is not \"True\", but {}", type, status);
+    }
+  }
+  if (missing.empty()) return {true, "", ""};
+  return {false, "ReadinessGatesNotReady", std::move(missing)};
+}
+
 std::string list_of(const std::vector<std::string>& names) {
   return fmt::format("[{}]", fmt::join(names, " "));
 }
@@ -162,6 +182,7 @@ PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const Pod
       sum.init_done = sum.init_done && done;
       if (!part.sidecar) status["ready"] = part.ended_well();
       if (!part.sidecar && !part.ended_well()) sum.all_well = false;
+      if (part.sidecar && !part.is_ready()) sum.not_ready.push_back(part.name);
       sum.init_statuses.push_back(std::move(status));
     } else if (part.debug) {
       status["ready"] = false;
@@ -171,7 +192,7 @@ PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const Pod
     } else {
       sum.any_run = sum.any_run || part.has_run();
       sum.all_well = sum.all_well && part.ended_well();
-      if (!part.running() || !part.memory->ready) sum.not_ready.push_back(part.name);
+      if (!part.is_ready()) sum.not_ready.push_back(part.name);
       sum.statuses.push_back(std::move(status));
     }
   }
@@ -207,7 +228,7 @@ json::array PodMachine::conditions_of(const Summary& sum, const PodView& view) c
   }
   conditions.push_back(condition_of(view, "PodReadyToStartContainers", {prepared_ && !over, "", ""}));
   conditions.push_back(condition_of(view, "Initialized", initialized));
-  conditions.push_back(condition_of(view, "Ready", ready));
+  conditions.push_back(condition_of(view, "Ready", ready.holds ? behind_gates(view) : ready));
   conditions.push_back(condition_of(view, "ContainersReady", ready));
   conditions.push_back(condition_of(view, "PodScheduled", {true, "", ""}));
   if (!over) add_resize_conditions(sum, view, conditions);
