@@ -68,6 +68,28 @@ TEST(HttpReach, TlsRefusesStrangers) {
   EXPECT_TRUE(client_of(access)->send(get_pod()).ok());
 }
 
+// As of clusters whose authority is signed by that of their company, and as a certificate that somebody took
+// from the server itself.
+TEST(HttpReach, TlsTrustsWhatIsNamedWhoeverSignedIt) {
+  Certificates company("company");
+  Certificates cluster("cluster", company);
+  Pem pem = cluster.issue("server", "IP:127.0.0.1");
+  TestServer server(
+      [&](Peer& peer, const Heard&) {
+        peer.answer(200, kHeardPod);
+        return true;
+      },
+      &pem);
+  Access access = access_to(server);
+  for (const std::string& trusted : {cluster.authority(), pem.certificate}) {
+    access.ca.data = trusted;
+    Result<Reply> reply = client_of(access)->send(get_pod());
+    EXPECT_TRUE(reply.ok()) << reply.error().message;
+  }
+  access.ca.data = cluster.issue("another", "IP:127.0.0.1").certificate;
+  EXPECT_FALSE(client_of(access)->send(get_pod()).ok());
+}
+
 // As when a cluster's authority is rotated and the file in the pod with it.
 TEST(HttpReach, AuthoritiesAreReadAgainWhenTheServerIsNotTrusted) {
   Certificates before;

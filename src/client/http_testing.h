@@ -44,7 +44,11 @@ class Certificates {
  public:
   // Authorities that one client is to tell apart have names of their own.
   explicit Certificates(const char* authority = "CN-authority") {
-    authority_ = make(authority, "", nullptr, nullptr, ca_key_, ca_);
+    authority_ = make(authority, "", true, nullptr, nullptr, ca_key_, ca_);
+  }
+  // An authority that another has signed.
+  Certificates(const char* authority, const Certificates& above) {
+    authority_ = make(authority, "", true, above.ca_, above.ca_key_, ca_key_, ca_);
   }
   ~Certificates() {
     X509_free(ca_);
@@ -57,7 +61,7 @@ class Certificates {
   Pem issue(const char* name, const char* alternatives) {
     EVP_PKEY* key = nullptr;
     X509* certificate = nullptr;
-    Pem pem = make(name, alternatives, ca_, ca_key_, key, certificate);
+    Pem pem = make(name, alternatives, false, ca_, ca_key_, key, certificate);
     X509_free(certificate);
     EVP_PKEY_free(key);
     return pem;
@@ -79,8 +83,8 @@ class Certificates {
     X509_add_ext(certificate, extension, -1);
     X509_EXTENSION_free(extension);
   }
-  static Pem make(const char* name, const std::string& alternatives, X509* issuer, EVP_PKEY* issuer_key,
-                  EVP_PKEY*& key, X509*& certificate) {
+  static Pem make(const char* name, const std::string& alternatives, bool is_authority, X509* issuer,
+                  EVP_PKEY* issuer_key, EVP_PKEY*& key, X509*& certificate) {
     key = EVP_EC_gen("P-256");
     certificate = X509_new();
     X509_set_version(certificate, 2);
@@ -94,7 +98,7 @@ class Certificates {
                                -1, 0);
     X509_set_issuer_name(certificate, issuer == nullptr ? subject : X509_get_subject_name(issuer));
     extend(certificate, issuer == nullptr ? certificate : issuer, NID_basic_constraints,
-           issuer == nullptr ? "critical,CA:TRUE" : "CA:FALSE");
+           is_authority ? "critical,CA:TRUE" : "CA:FALSE");
     if (!alternatives.empty()) extend(certificate, issuer, NID_subject_alt_name, alternatives.c_str());
     X509_sign(certificate, issuer_key == nullptr ? key : issuer_key, EVP_sha256());
     BIO* memory = BIO_new(BIO_s_mem());
