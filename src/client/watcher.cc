@@ -7,6 +7,7 @@ namespace trainyard::client {
 std::optional<kube::Request> Watcher::ask(Time now) {
   if (!wants(now)) return std::nullopt;
   asked_ = true;
+  asked_at_ = now;
   stale_ = false;
   if (state_ == State::kWatching) {
     kube::Watch watch;
@@ -108,6 +109,11 @@ void Watcher::on_closed(const std::optional<Error>& error, Time now) {
   // The end of a watch that was given up already.
   if (!asked_ || state_ != State::kWatching) return;
   asked_ = false;
+  // Where nothing happens every watch ends unheard, after minutes: that is no reason to wait ever longer.
+  if (now >= asked_at_ + kRetryMax) {
+    heard_ = true;
+    pause_ = Duration{0};
+  }
   // A watch that ends as soon as it is opened must not be opened without a pause.
   bool pauses = !heard_;
   if (error) {

@@ -122,6 +122,7 @@ class Watcher {
   State state_ = State::kEmpty;
   bool asked_ = false;  // an answer is due
   bool stale_ = false;  // ... to a list, and it will be thrown away
+  Time asked_at_;
   Time not_before_;
   Duration rest_{0};  // until then, from when that was said
   Duration pause_{0};

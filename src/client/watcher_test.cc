@@ -149,6 +149,20 @@ TEST(WatcherTest, AWatchThatEndsAtOnceIsNotOpenedWithoutAPause) {
   EXPECT_EQ(watcher.next_ask(), kStart + kRetryFirst);
 }
 
+// Whoever makes a job after a night in which nothing happened does not wait for it.
+TEST(WatcherTest, AWatchThatWasOpenForLongIsOpenedAgainAtOnce) {
+  Watcher watcher = watching();
+  Time now = kStart;
+  for (int i = 0; i < 10; ++i) {
+    now = now + seconds(600);
+    watcher.on_closed(std::nullopt, now);
+    EXPECT_EQ(asked(watcher.ask(now)), "watch 7");
+  }
+  now = now + seconds(600);
+  watcher.on_closed(Error{ErrorKind::kUnavailable, "away"}, now);
+  EXPECT_EQ(watcher.next_ask(), now + kRetryFirst);
+}
+
 TEST(WatcherTest, AResourceThatIsNotServedIsEmpty) {
   Watcher watcher(Stream{kube::kVolcanoJobs, {}, ""});
   watcher.ask(kStart);
