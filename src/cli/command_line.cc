@@ -234,7 +234,7 @@ Command read_command_line(const std::vector<std::string>& arguments) {
   describe(app, raw);
   if (arguments.empty()) return Misused{app.help()};
   if (arguments[0] == "--version") return Version{};
-  std::vector<std::string> words = raw.verbs.take_command(arguments);
+  std::vector<std::string> words = raw.operators.as_we_write(raw.verbs.take_command(arguments));
   try {
     bool asks = std::any_of(words.begin(), words.end(),
                             [](const std::string& word) { return word == "--help" || word == "-h"; });

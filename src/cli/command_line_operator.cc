@@ -50,7 +50,14 @@ constexpr IgnoredFlag kIgnoredFlags[] = {
     {"resyc-period", "nothing is resynchronised by the clock"},
     {"zap-stacktrace-level", "there are no stack traces in the log"},
     {"zap-time-encoding", "times are RFC 3339"},
+    {"v", "--log-level says how much is told"},
+    {"vmodule", "--log-level says how much is told"},
+    {"stderrthreshold", "the log goes to standard error"},
+    {"log_dir", "the log goes to standard error"},
+    {"log_backtrace_at", "there are no stack traces in the log"},
 };
+// Those that are said alone.
+constexpr std::string_view kNeedlessFlags[] = {"zap-devel", "logtostderr", "alsologtostderr"};
 
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -142,7 +149,7 @@ void OperatorCommands::describe(CLI::App& app) {
   raw_->flags.add_outlook(*command, raw_->command);
   command->add_flag("--json-log-format", raw_->json_logs)->group("");
   command->add_option("--monitoring-port", raw_->monitoring_port)->check(CLI::Range(0, 65535))->group("");
-  command->add_flag("--zap-devel")->group("");
+  for (std::string_view flag : kNeedlessFlags) command->add_flag(fmt::format("--{}", flag))->group("");
   command->add_flag("--version", raw_->version)->group("");
   for (const IgnoredFlag& flag : kIgnoredFlags) {
     command->add_option("--" + std::string(flag.name), raw_->ignored)->group("");
@@ -215,6 +222,24 @@ std::optional<std::string> read_config(CLI::App& app, const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> OperatorCommands::as_we_write(std::vector<std::string> words) const {
+  if (words.empty() || words[0] != "operator") return words;
+  auto is_ours = [&](std::string_view name) {
+    return raw_->app->get_option_no_throw(fmt::format("--{}", name)) != nullptr;
+  };
+  std::vector<std::string> ours{words[0]};
+  for (size_t i = 1; i < words.size(); ++i) {
+    std::string word = std::move(words[i]);
+    const size_t end = std::min(word.find('='), word.size());
+    if (word.starts_with("-") && is_ours(word.substr(1, end - 1))) word.insert(0, 1, '-');
+    const bool is_empty = word.starts_with("--") && word.ends_with("=") && word.find('=') == word.size() - 1;
+    if (is_empty) word.pop_back();
+    ours.push_back(std::move(word));
+    if (is_empty) ours.emplace_back();
+  }
+  return ours;
+}
 
 std::optional<Command> OperatorCommands::read(std::string_view name) const {
   if (name != "operator") return std::nullopt;

@@ -81,6 +81,25 @@ TEST(CommandLineOperator, FlagsOfTheirOlderOperator) {
   EXPECT_TRUE(std::holds_alternative<Version>(read_command_line({"operator", "--version"})));
 }
 
+// As Deployments of theirs have them, whose charts write a value that is not set as nothing.
+TEST(CommandLineOperator, FlagsAsGoReadsThem) {
+  OperatorCommand command =
+      read_operator({"-leader-elect=false", "-enable-scheme", "tfjob", "--namespace=",
+                     "--gang-scheduler-name=", "--zap-log-level=Error", "--zap-encoder=JSON",
+                     "-alsologtostderr", "--logtostderr=true", "-v=1", "-n", "x"});
+  EXPECT_FALSE(command.leader_elect);
+  EXPECT_EQ(command.dialects, std::vector<std::string>{"tfjob"});
+  EXPECT_EQ(command.namespaces, (std::vector<std::string>{"", "x"}));
+  EXPECT_EQ(command.settings.gang_scheduler, "");
+  EXPECT_EQ(command.log_level, LogLevel::kError);
+  EXPECT_EQ(command.log_form, LogForm::kJson);
+  EXPECT_EQ(command.notes, std::vector<std::string>{"--v has no effect: --log-level says how much is told"});
+  EXPECT_EQ(complaint({"-leader-elekt"}), "unknown option '-leader-elekt'; did you mean '--leader-elect'?");
+  EXPECT_NE(complaint({"--workers="}), "");
+  ConfigFile file("gang-scheduler-name: volcano\n");
+  EXPECT_EQ(read_operator({"--config", file.path, "--gang-scheduler-name="}).settings.gang_scheduler, "");
+}
+
 TEST(CommandLineOperator, GangScheduling) {
   EXPECT_EQ(read_operator({"--enable-gang-scheduling"}).settings.gang_scheduler, "volcano");
   EXPECT_EQ(

@@ -176,7 +176,7 @@ void Run::make_operator() {
   std::string kinds;
   for (const dialect::Dialect& dialect : dialects) kinds += fmt::format("{} ", dialect.resource.kind);
   std::string places;
-  for (const std::string& ns : options.namespaces) places += fmt::format("{} ", ns);
+  for (const std::string& ns : options.namespaces) places += fmt::format("{} ", ns.empty() ? "*" : ns);
   log_.say(
       LogLevel::kInfo, "looking after jobs",
       {{"kinds", kinds},

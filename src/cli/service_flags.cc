@@ -53,11 +53,11 @@ void ServiceFlags::add_outlook(CLI::App& app, ServiceCommand& command) {
       ->capture_default_str();
   app.add_option("--log-level,--zap-log-level", log_level_, "debug, info, warn or error")
       ->capture_default_str()
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "panic"}))
+      ->transform(CLI::IsMember({"debug", "info", "warn", "error", "panic"}, CLI::ignore_case))
       ->transform(level_of_number);
   app.add_option("--log-format,--zap-encoder", log_form_, "text or json")
       ->capture_default_str()
-      ->check(CLI::IsMember({"text", "console", "json"}));
+      ->transform(CLI::IsMember({"text", "console", "json"}, CLI::ignore_case));
 }
 
 void ServiceFlags::read(ServiceCommand& command) const {
