@@ -1,11 +1,14 @@
 #include "dialect/tfjob/project.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "dialect/shared/conditions.h"
 #include "dialect/shared/counts.h"
 #include "dialect/shared/rewrite.h"
 #include "dialect/tfjob/job_conditions.h"
+#include "dialect/tfjob/render.h"
 #include "dialect/tfjob/words.h"
 #include "kube/access.h"
 
@@ -59,6 +62,16 @@ json::object counts_of(const RoleCounts& counts, const model::JobState& state) {
   return entry;
 }
 
+// By which an autoscaler finds the pods whose number it changes. Only where that may change: Kubeflow's operator
+// tells it of no TFJob.
+void put_selector(json::object& entry, const model::JobSpec& spec, const model::Role& role) {
+  const bool is_scaled = spec.source != nullptr && role.title == "Worker" &&
+                         kube::bool_at(*spec.source, {"spec", "enableDynamicWorker"}) == true;
+  if (!is_scaled) return;
+  entry["selector"] = fmt::format("{}={},{}={},{}={}", kJobNameLabel, spec.name, kOperatorNameLabel,
+                                  kOperatorName, kReplicaTypeLabel, role.name);
+}
+
 // After the end the counts stay as they were then, but for pods that run no more.
 json::object final_counts(const json::object& then, const RoleCounts& counts) {
   json::object entry = then;
@@ -78,8 +91,10 @@ json::object replica_statuses(const model::Observation& seen, const model::JobSt
   for (size_t role = 0; role < counts.size(); ++role) {
     const std::string& title = seen.spec.roles[role].title;
     const json::object* then = kube::object_at(previous, {"replicaStatuses", title});
-    statuses[title] =
-        had_ended && then != nullptr ? final_counts(*then, counts[role]) : counts_of(counts[role], state);
+    const bool stays = had_ended && then != nullptr;
+    json::object entry = stays ? final_counts(*then, counts[role]) : counts_of(counts[role], state);
+    if (!stays) put_selector(entry, seen.spec, seen.spec.roles[role]);
+    statuses[title] = std::move(entry);
   }
   return statuses;
 }

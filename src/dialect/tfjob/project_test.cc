@@ -225,6 +225,19 @@ TEST(Counts, ASuspendedJobHasNoneActive) {
   EXPECT_EQ(story.counts(), json::parse(R"({"PS":{},"Worker":{}})"));
 }
 
+// An autoscaler takes no kind whose scale tells no selector.
+TEST(Counts, DynamicWorkersAreFoundByASelector) {
+  Story story("{enableDynamicWorker: true, tfReplicaSpecs: {PS: {}, Worker: {replicas: 2}}}");
+  story.pod(1, 0, PodPhase::kRunning);
+  story.at(Phase::kStarting);
+  const json::value counts = json::parse(
+      R"({"PS":{},"Worker":{"active":1,"selector":"training.kubeflow.org/job-name=train,)"
+      R"(training.kubeflow.org/operator-name=tfjob-controller,training.kubeflow.org/replica-type=worker"}})");
+  EXPECT_EQ(story.counts(), counts);
+  story.ends(model::ResultKind::kFailed, {.kind = model::CauseKind::kReplicaFailed, .role = "worker"});
+  EXPECT_EQ(story.counts(), counts);
+}
+
 TEST(Status, WhatOthersWroteStays) {
   Story story(kJob);
   story.status = from_json(R"({"lastReconcileTime":"2020-01-01T00:00:00Z","somethingElse":[1]})");
