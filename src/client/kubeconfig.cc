@@ -184,7 +184,10 @@ Result<Done> read_user(const Entry& user, Access& access) {
   std::string token_file = in_folder(user.folder, text_in(user, "tokenFile"));
   access.token = token_file.empty() ? Material{token, ""} : Material{"", token_file};
   if (Result<Done> read = read_impersonation(user, access); !read.ok()) return read;
-  if (const json::object* exec = kube::object_at(user.body, {"exec"})) {
+  // Who has a token or a certificate already needs no plugin: kubectl asks none either.
+  const bool is_known = !access.token.empty() || !access.certificate.empty();
+  const json::object* exec = kube::object_at(user.body, {"exec"});
+  if (exec != nullptr && !is_known) {
     Result<ExecPlugin> plugin = exec_plugin(user, *exec);
     if (!plugin.ok()) return plugin.error();
     access.exec = *plugin;

@@ -45,6 +45,8 @@ users:
   user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Maybe}}
 - name: asks
   user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x, interactiveMode: Always}}
+- name: given
+  user: {token: t, exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x}}
 - name: ghost
   user: {token: t, as-groups: [g]}
 - name: file
@@ -61,6 +63,7 @@ contexts:
 - {name: alpha, context: {cluster: open, user: alpha}}
 - {name: moody, context: {cluster: open, user: moody}}
 - {name: asks, context: {cluster: open, user: asks}}
+- {name: given, context: {cluster: open, user: given}}
 - {name: ghost, context: {cluster: open, user: ghost}}
 - {name: file, context: {cluster: open, user: file}}
 - {name: broken, context: {cluster: broken, user: me}}
@@ -174,6 +177,13 @@ TEST(Kubeconfig, PluginsAreTold) {
   EXPECT_EQ(kube::text_at(told.get_object(), {"apiVersion"}), "client.authentication.k8s.io/v1");
   EXPECT_FALSE(access->exec->must_ask);
   EXPECT_TRUE(read("asks")->exec->must_ask);
+}
+
+TEST(Kubeconfig, WhoHasATokenAsksNoPlugin) {
+  Result<Access> access = read("given");
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_EQ(access->token.data, "t");
+  EXPECT_FALSE(access->exec.has_value());
 }
 
 // As `aws eks update-kubeconfig` and `gcloud container clusters get-credentials` write them.
