@@ -1,8 +1,12 @@
 #include "cli/command_line_install.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
+
+#include "store/builtin.h"
 
 namespace trainyard::cli {
 
@@ -25,6 +29,17 @@ const std::map<std::string, deploy::Gang>& gangs() {
   return kGangs;
 }
 
+// What is wrong with it, "" for nothing: no server would take what is printed.
+std::string wrong_namespace(const std::string& name) {
+  if (store::is_dns_label(name)) return "";
+  return fmt::format("'{}' is no name of a namespace: {}", name, store::kDnsLabelRule);
+}
+
+std::string wrong_image(const std::string& image) {
+  const bool is_one = !image.empty() && image.find_first_of(" \t\n") == std::string::npos;
+  return is_one ? "" : fmt::format("'{}' is no image", image);
+}
+
 }  // namespace
 
 InstallCommand::InstallCommand() : raw_(std::make_unique<Raw>()) {}
@@ -35,8 +50,11 @@ void InstallCommand::describe(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("install", "Print what a Kubernetes cluster needs: CRDs, rights, the operator");
   command->add_option("-n,--namespace", options.name_space, "The namespace that the operator runs in")
-      ->capture_default_str();
-  command->add_option("--image", options.image, "The image that is run")->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Validator(wrong_namespace, ""));
+  command->add_option("--image", options.image, "The image that is run")
+      ->capture_default_str()
+      ->check(CLI::Validator(wrong_image, ""));
   command->add_flag("--namespaced", options.namespaced,
                     "Look after jobs of that namespace alone, with no rights beyond it");
   command

@@ -121,6 +121,8 @@ TEST(CommandLine, MisuseIsToldAndNothingElse) {
            MisuseRow{{"scale", "a", "--replicas=3"}, "unknown option '--replicas'; a role has a size"},
            MisuseRow{{"run", "-n", "team", "a"}, "unknown option '-n'; a run has a plane of its own"},
            MisuseRow{{"scale", "worker=3"}, "no job was named: trainyard scale JOB ROLE=N"},
+           MisuseRow{{"install", "-n", "Team_A"}, "--namespace: 'Team_A' is no name of a namespace"},
+           MisuseRow{{"install", "--image", ""}, "--image: '' is no image\n"},
            MisuseRow{{"validate"}, "PATH is required"},
            MisuseRow{{"convert", "a"}, "--to is required"},
            MisuseRow{{"convert", "--to", "pytorch", "a"}, "tfjob,t9k,volcano"},
