@@ -88,6 +88,7 @@ class Cluster:
             + ["--authorization-mode", "RBAC", "--service-account-issuer", "https://kubernetes.default.svc"]
             + ["--service-account-key-file", self.folder / "sa.key", "--disable-admission-plugins", "ServiceAccount"]
             + ["--service-account-signing-key-file", self.folder / "sa.key", "--etcd-compaction-interval", "0"]
+            + ["--enable-admission-plugins", "OwnerReferencesPermissionEnforcement"]
             + ["--default-not-ready-toleration-seconds", "1", "--default-unreachable-toleration-seconds", "1"],
             self.folder / "apiserver.log",
         )

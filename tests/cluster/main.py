@@ -7,6 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import bad_cases  # noqa: F401
 import crd_cases  # noqa: F401
+import house_cases  # noqa: F401
 import install_cases  # noqa: F401
 import option_cases  # noqa: F401
 import tfjob_cases  # noqa: F401
