@@ -117,7 +117,7 @@ void Scheduler::take_in(int stream, const std::vector<client::Output>& outputs) 
 
 size_t Scheduler::remembered() const {
   return static_cast<size_t>(view_.shapes().size()) + view_.assumed().size() + doubts_.size() +
-         refused_.size() + owed_.size() + waits_.size() + evictions_.size() + placed_.size() +
+         refused_.size() + owed_.size() + due_.size() + waits_.size() + evictions_.size() + placed_.size() +
          statuses_.size() + tells_.size() + events_.size();
 }
 
@@ -333,11 +333,11 @@ bool Scheduler::run_pass(Time now) {
   ++counts_.passes;
   Time began = ports_.clock();
   settle_volumes(now);
-  sched::Documents documents = view_.documents();
-  const sched::Snapshot& snapshot = snapshot_.update(documents, view_.shapes(), view_.take_changes());
+  const sched::Changes changes = view_.take_changes();
+  const sched::Snapshot& snapshot = snapshot_.update(view_, view_.shapes(), changes);
   decide(snapshot, now);
   order_writes(now);
-  order_statuses(snapshot, documents.groups, now);
+  order_statuses(snapshot, now);
   order_tells(snapshot, now);
   counts_.last_pass = std::max(Duration{0}, ports_.clock() - began);
   not_before_ = now + std::min(counts_.last_pass * kPausePerPass, kPauseMax) + counts_.last_pass;
@@ -347,7 +347,7 @@ bool Scheduler::run_pass(Time now) {
 void Scheduler::decide(const sched::Snapshot& snapshot, Time now) {
   bool stands = snapshot_.revision() == decided_on_ && (!decision_ends_ || now < *decision_ends_);
   if (!stands) {
-    decisions_ = sched::schedule(snapshot.cluster, snapshot.gangs, options_.policy, now);
+    decisions_ = sched::schedule(snapshot_.standing(), snapshot.gangs, options_.policy, now);
     decided_on_ = snapshot_.revision();
     decision_ends_ = decisions_.wake;
   }

@@ -179,8 +179,9 @@ class Scheduler final : public Steps {
 
   void decide(const sched::Snapshot& snapshot, Time now);
   void order_writes(Time now);
-  void order_statuses(const sched::Snapshot& snapshot, const std::vector<const sched::GroupSeen*>& groups,
-                      Time now);
+  void order_statuses(const sched::Snapshot& snapshot, Time now);
+  void order_queue_statuses(const sched::Snapshot& snapshot, Time now);
+  bool order_group_status(const sched::Snapshot& snapshot, int g, const sched::Verdict& verdict, Time now);
   void order_status(const kube::Resource& resource, const client::Object& seen, json::object status,
                     bool at_once, Time now);
   void order_tells(const sched::Snapshot& snapshot, Time now);
@@ -217,6 +218,7 @@ class Scheduler final : public Steps {
   std::deque<Status> statuses_;
   std::deque<Tell> tells_;
   std::deque<Event> events_;
+  std::set<std::string> due_;          // gangs of which the next pass looks at the status, whatever changes
   std::map<std::string, Owed> owed_;   // by uid: since when a status is not what it should be
   std::map<std::string, Wait> waits_;  // by gang
   Recorder recorder_;

@@ -23,6 +23,19 @@ enum SchedulerStream {
 
 constexpr int kShapesSpare = 256;  // that are kept though no pod has them
 
+// Notes what came, went or, where it stays, may have become one of another family.
+template <typename T>
+void follow(std::multimap<uint64_t, const T*>& index, const T* before, const T* after) {
+  if (before != nullptr) {
+    const T* place = after != nullptr ? after : before;
+    auto [from, to] = index.equal_range(before->seen.family);
+    auto found = std::find_if(from, to, [&](const auto& entry) { return entry.second == place; });
+    CHECK(found != to);
+    index.erase(found);
+  }
+  if (after != nullptr) index.emplace(after->seen.family, after);
+}
+
 constexpr kube::Resource kGroupResources[] = {kube::kVolcanoPodGroups, kube::kKubeBatchPodGroups,
                                               kube::kCoschedulingPodGroups, kube::kT9kPodGroups};
 constexpr kube::Resource kQueueResources[] = {kube::kVolcanoQueues, kube::kT9kQueues};
@@ -156,18 +169,14 @@ void SchedulerView::wrote(const kube::Resource& resource, const client::Object& 
   }
 }
 
-void SchedulerView::changed(const PodSight* pod) {
-  if (pod != nullptr) changes_.families.insert(pod->seen.family);
-}
-
 void SchedulerView::assume(const std::string& uid, const std::string& node) {
   assumed_[uid] = node;
-  changed(find_pod(uid));
+  if (const PodSight* pod = find_pod(uid)) changes_.families.insert(pod->seen.family);
 }
 
 void SchedulerView::forget_assumed(const std::string& uid) {
   assumed_.erase(uid);
-  changed(find_pod(uid));
+  if (const PodSight* pod = find_pod(uid)) changes_.families.insert(pod->seen.family);
 }
 
 // A gated pod that belongs to no group gets no node, and where there are no queues nobody counts it.
@@ -188,9 +197,12 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
     if (after == nullptr) own_versions_.erase(std::string(kube::uid_of(*before->object)));
     news = news || after == nullptr || !is_own(*after->object);
   };
+  // All of them have another place then.
+  const bool anew = std::holds_alternative<client::InitDone>(output);
   auto group_change = [&](const GroupSight* before, const GroupSight* after) {
     document_change(before, after);
     changes_.families.insert((after != nullptr ? after : before)->seen.family);
+    if (!anew) follow(groups_of_, before, after);
   };
   auto queue_change = [&](const QueueSight* before, const QueueSight* after) {
     document_change(before, after);
@@ -198,9 +210,14 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
   };
   if (stream == kPodsSeen) {
     pods_.apply(output, [&](const PodSight* before, const PodSight* after) {
-      changed(before);
-      changed(after);
+      for (const PodSight* one : {before, after}) {
+        if (one == nullptr) continue;
+        changes_.families.insert(one->seen.family);
+        if (one->marked_at) marked_.erase(one->seen.uid);
+      }
+      if (!anew) follow(pods_of_, before, after);
       const sched::PodSeen& seen = (after != nullptr ? after : before)->seen;
+      if (after != nullptr && after->marked_at) marked_.insert(seen.uid);
       auto assumed = assumed_.find(seen.uid);
       bool expected = false;
       if (before != nullptr && after != nullptr) {
@@ -226,16 +243,30 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
   } else {
     news = claims_.take_in(stream - kFirstClaims, output);
   }
+  if (anew && (stream == kPodsSeen || (stream >= kFirstGroups && stream < kFirstQueues))) index_all();
   return news;
+}
+
+void SchedulerView::index_all() {
+  changes_.all = true;
+  pods_of_.clear();
+  groups_of_.clear();
+  for (const auto& [uid, sight] : pods_.all()) pods_of_.emplace(sight.value.seen.family, &sight.value);
+  for (const Sights<GroupSight>& groups : groups_) {
+    for (const auto& [uid, sight] : groups.all()) groups_of_.emplace(sight.value.seen.family, &sight.value);
+  }
 }
 
 // Each job has pods of a shape of its own, by its name in their labels: without this a scheduler would grow
 // with every job that ever was.
 void SchedulerView::forget_old_shapes() {
+  const auto pods_max = static_cast<int>(pods_.all().size());
+  if (shapes_.size() <= std::min(2 * pods_max + kShapesSpare, shapes_checked_)) return;
   std::vector<bool> used(static_cast<size_t>(shapes_.size()), false);
   for (const auto& [uid, sight] : pods_.all()) used[static_cast<size_t>(sight.value.seen.shape)] = true;
-  auto live = std::count(used.begin(), used.end(), true);
-  if (shapes_.size() <= 2 * live + kShapesSpare) return;
+  const auto live = static_cast<int>(std::count(used.begin(), used.end(), true));
+  shapes_checked_ = 2 * live + kShapesSpare;
+  if (shapes_.size() <= shapes_checked_) return;
   std::vector<int> renamed = shapes_.keep(used);
   changes_.all = true;
   for (auto& [uid, sight] : pods_.all()) {
@@ -243,10 +274,22 @@ void SchedulerView::forget_old_shapes() {
   }
 }
 
-std::vector<const PodSight*> SchedulerView::marked_pods() const {
-  std::vector<const PodSight*> out;
-  for (const auto& [uid, sight] : pods_.all()) {
-    if (sight.value.marked_at) out.push_back(&sight.value);
+sched::Changes SchedulerView::take_changes() {
+  if (pods_.at_rest()) forget_old_shapes();
+  return std::exchange(changes_, {.all = false, .families = {}});
+}
+
+const GroupSight& SchedulerView::sight_of(const sched::GroupSeen& group) const {
+  auto [from, to] = groups_of_.equal_range(group.family);
+  auto found = std::find_if(from, to, [&](const auto& entry) { return &entry.second->seen == &group; });
+  CHECK(found != to);
+  return *found->second;
+}
+
+std::vector<client::Object> SchedulerView::queues() const {
+  std::vector<client::Object> out;
+  for (const Sights<QueueSight>& queues : queues_) {
+    for (const auto& [uid, sight] : queues.all()) out.push_back(sight.value.object);
   }
   return out;
 }
@@ -259,24 +302,31 @@ std::set<std::string> SchedulerView::ready_nodes() const {
   return out;
 }
 
-sched::Documents SchedulerView::documents() {
-  if (pods_.at_rest()) forget_old_shapes();
+sched::Documents SchedulerView::of(const std::set<uint64_t>& families) {
+  sched::Documents out;
+  out.volumes = &claims_.found();
+  for (uint64_t family : families) {
+    auto [pod, last_pod] = pods_of_.equal_range(family);
+    for (; pod != last_pod; ++pod) {
+      out.pods.push_back(&pod->second->seen);
+      auto assumed = assumed_.find(pod->second->seen.uid);
+      if (assumed != assumed_.end()) out.assumed.insert(*assumed);
+    }
+    auto [group, last_group] = groups_of_.equal_range(family);
+    for (; group != last_group; ++group) out.groups.push_back(&group->second->seen);
+  }
+  return out;
+}
+
+sched::Documents SchedulerView::all() {
   sched::Documents out;
   for (const auto& [uid, sight] : pods_.all()) out.pods.push_back(&sight.value.seen);
   for (const auto& [uid, sight] : nodes_.all()) out.nodes.push_back(&sight.value);
-  groups_given_.clear();
-  for (Sights<GroupSight>& groups : groups_) {
-    for (auto& [uid, sight] : groups.all()) {
-      groups_given_.push_back(&sight.value);
-      out.groups.push_back(&sight.value.seen);
-    }
+  for (const Sights<GroupSight>& groups : groups_) {
+    for (const auto& [uid, sight] : groups.all()) out.groups.push_back(&sight.value.seen);
   }
-  queues_given_.clear();
   for (const Sights<QueueSight>& queues : queues_) {
-    for (const auto& [uid, sight] : queues.all()) {
-      queues_given_.push_back(sight.value.object);
-      out.queues.push_back(&sight.value.seen);
-    }
+    for (const auto& [uid, sight] : queues.all()) out.queues.push_back(&sight.value.seen);
   }
   for (const auto& [uid, sight] : priority_classes_.all()) {
     out.priority_classes.push_back(sight.value.object.get());

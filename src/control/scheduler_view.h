@@ -32,7 +32,7 @@ struct GroupSight {
   client::Object object;
   // Its status is what it should be, as long as what it is made of has this print (sched::status_print). Of
   // this very document: one that is read anew has none.
-  std::optional<uint64_t> told{};
+  mutable std::optional<uint64_t> told{};
   bool operator==(const GroupSight&) const = default;
 };
 
@@ -50,7 +50,7 @@ struct DocumentSight {
 // The resource of a PodGroup, by its API group. REQUIRES: one of the four.
 kube::Resource group_resource(std::string_view api_group);
 
-class SchedulerView {
+class SchedulerView final : public sched::DocumentSource {
  public:
   explicit SchedulerView(bool waits_for_claims = false);
   SchedulerView(const SchedulerView&) = delete;
@@ -61,14 +61,16 @@ class SchedulerView {
   // Whether it may change a decision: what we did ourselves does not.
   bool take_in(int stream, const client::Output& output);
 
-  // Everything, by reference: it stays true until the next take_in. REQUIRES: it has looked at claims.
-  sched::Documents documents();
+  // By reference: it stays true until the next take_in. REQUIRES: it has looked at claims.
+  sched::Documents all() override;
+  sched::Documents of(const std::set<uint64_t>& families) override;
   const sched::Shapes& shapes() const { return shapes_; }
-  // What may be another in the documents last given out than when this was asked before.
-  sched::Changes take_changes() { return std::exchange(changes_, {.all = false, .families = {}}); }
-  // Of the documents last given out: what was the index of a group or queue there.
-  const std::vector<GroupSight*>& groups() const { return groups_given_; }
-  const std::vector<client::Object>& queues() const { return queues_given_; }
+  // What may be another in the documents than when this was asked before. Shapes may have other numbers after
+  // it.
+  sched::Changes take_changes();
+  // What is kept of a group of the documents.
+  const GroupSight& sight_of(const sched::GroupSeen& group) const;
+  std::vector<client::Object> queues() const;
 
   // Claims as they are now, with what was decided and is not to be seen yet. `claims` stays true until
   // the next take_in.
@@ -78,8 +80,8 @@ class SchedulerView {
   // The names of those that are there and ready.
   std::set<std::string> ready_nodes() const;
   const PodSight* find_pod(std::string_view uid) const { return pods_.find(uid); }
-  // Those that run and of which it is said that their scheduler will delete them.
-  std::vector<const PodSight*> marked_pods() const;
+  // The uids of those that run and of which it is said that their scheduler will delete them.
+  const std::set<std::string>& marked_pods() const { return marked_; }
   const std::map<std::string, std::string>& assumed() const { return assumed_; }
   void assume(const std::string& uid, const std::string& node);
   void forget_assumed(const std::string& uid);
@@ -91,7 +93,7 @@ class SchedulerView {
   bool is_own(const json::object& object) const;
   bool can_matter(const PodSight* pod) const;
   void forget_old_shapes();
-  void changed(const PodSight* pod);
+  void index_all();
 
   std::vector<client::Stream> streams_;
   sched::Shapes shapes_;
@@ -105,8 +107,11 @@ class SchedulerView {
   std::map<std::string, std::string> assumed_;  // pod uid -> node
   std::map<std::string, int64_t> own_versions_;
   sched::Changes changes_;
-  std::vector<GroupSight*> groups_given_;
-  std::vector<client::Object> queues_given_;
+  // By family.
+  std::multimap<uint64_t, const PodSight*> pods_of_;
+  std::multimap<uint64_t, const GroupSight*> groups_of_;
+  std::set<std::string> marked_;
+  int shapes_checked_ = 0;  // with so many of them there was nothing to forget
 };
 
 }  // namespace trainyard::control

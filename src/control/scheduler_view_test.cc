@@ -53,13 +53,14 @@ class Town {
   }
   void check() {
     view_.look_at_claims({});
-    const sched::Documents documents = view_.documents();
     const uint64_t before = kept_.revision();
-    const sched::Snapshot& kept = kept_.update(documents, view_.shapes(), view_.take_changes());
-    const sched::Snapshot fresh = sched::assemble(documents, view_.shapes(), front_);
-    ASSERT_TRUE(said(kept, documents) == said(fresh, documents));
+    const sched::Snapshot& kept = kept_.update(view_, view_.shapes(), view_.take_changes());
+    const sched::Snapshot fresh = sched::assemble(view_.all(), view_.shapes(), front_);
+    ASSERT_TRUE(said(kept) == said(fresh));
     sched::Decisions decisions = sched::schedule(fresh.cluster, fresh.gangs, {}, kThisMoment);
     ASSERT_TRUE(sched::schedule(kept.cluster, kept.gangs, {}, kThisMoment) == decisions);
+    ASSERT_TRUE(sched::schedule(kept_.standing(), kept.gangs, {}, kThisMoment) == decisions);
+    check_queues(kept, fresh);
     ASSERT_TRUE(kept_.revision() != before || decisions == decisions_) << "what stands is not asked again";
     stood_ += kept_.revision() == before;
     decisions_ = std::move(decisions);
@@ -67,6 +68,14 @@ class Town {
   int stood() const { return stood_; }
 
  private:
+  // What queues are told is the same, too.
+  void check_queues(const sched::Snapshot& kept, const sched::Snapshot& fresh) {
+    const sched::QueueSums sums = sched::queue_sums(fresh);
+    for (const client::Object& queue : view_.queues()) {
+      ASSERT_EQ(sched::queue_status(*queue, kept, kept_.queue_sums(), kThisMoment),
+                sched::queue_status(*queue, fresh, sums, kThisMoment));
+    }
+  }
   std::string any(std::string_view prefix, int of) { return fmt::format("{}{}", prefix, rng_.below(of)); }
   std::string any_kind() {
     constexpr std::string_view kKinds[] = {"nodes", "priorityclasses", "namespaces",
@@ -102,7 +111,8 @@ class Town {
     }
     if (rng_.chance(10)) {
       spec += R"(, "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
-        [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"a": "b"}}}]}})";
+        [{"topologyKey": "kubernetes.io/hostname", "labelSelector":
+          {"matchLabels": {"scheduling.x-k8s.io/pod-group": "g1"}}}]}})";
     }
     constexpr std::string_view kPhases[] = {"Pending", "Running", "Running", "Succeeded", "Failed"};
     return object(fmt::format(R"({{"metadata": {{{}}}, "spec": {{{}}}, "status": {{"phase": "{}"}}}})", meta,

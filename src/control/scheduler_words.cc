@@ -30,35 +30,49 @@ void Scheduler::order_status(const kube::Resource& resource, const client::Objec
   statuses_.push_back({resource, seen, std::move(status)});
 }
 
-void Scheduler::order_statuses(const sched::Snapshot& snapshot,
-                               const std::vector<const sched::GroupSeen*>& groups, Time now) {
+// A status follows from its group, its gang and what was decided: only where one of those may be another than
+// in the pass before does anybody look at it.
+void Scheduler::order_statuses(const sched::Snapshot& snapshot, Time now) {
   statuses_.clear();
   for (auto& [uid, owed] : owed_) owed.seen = false;
-  std::vector<sched::Verdict> verdicts = sched::verdicts_of(snapshot, decisions_);
-  for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
-    int place = snapshot.group_of[g];
-    if (place < 0) continue;
-    GroupSight& group = *view_.groups()[static_cast<size_t>(place)];
-    std::optional<uint64_t> print = sched::status_print(snapshot_.prints()[g], verdicts[g]);
-    if (group.seen.group.deleting || (print && group.told == print)) continue;
-    std::optional<json::object> status =
-        sched::group_status(*group.object, snapshot, static_cast<int>(g), verdicts[g], now);
-    if (!status) {
-      group.told = print;
-      continue;
-    }
-    order_status(group_resource(group.seen.group.group), group.object, std::move(*status),
-                 verdicts[g].admitted, now);
+  const sched::Verdicts verdicts = sched::verdicts_of(decisions_);
+  due_.insert(snapshot_.read().begin(), snapshot_.read().end());
+  for (const auto& [gang, verdict] : verdicts) due_.emplace(gang);
+  std::erase_if(due_, [&](const std::string& id) {
+    const int g = snapshot_.find(id);
+    auto decided = verdicts.find(id);
+    const sched::Verdict verdict = decided == verdicts.end() ? sched::Verdict{} : decided->second;
+    return g < 0 || order_group_status(snapshot, g, verdict, now);
+  });
+  order_queue_statuses(snapshot, now);
+  std::erase_if(owed_, [](const auto& entry) { return !entry.second.seen; });
+}
+
+// Whether its status will be the same while nothing changes and nothing is decided.
+bool Scheduler::order_group_status(const sched::Snapshot& snapshot, int g, const sched::Verdict& verdict,
+                                   Time now) {
+  const sched::GroupSeen* seen = snapshot.group_of[static_cast<size_t>(g)];
+  if (seen == nullptr || seen->group.deleting) return true;
+  const GroupSight& group = view_.sight_of(*seen);
+  const bool decided = verdict.admitted || verdict.bound || verdict.waiting != nullptr;
+  std::optional<uint64_t> print = sched::status_print(snapshot_.print_of(g), verdict);
+  if (print && group.told == print) return !decided;
+  std::optional<json::object> status = sched::group_status(*group.object, snapshot, g, verdict, now);
+  if (!status) {
+    group.told = print;
+    return !decided;
   }
-  sched::QueueSums sums;
-  if (!view_.queues().empty()) sums = sched::queue_sums(snapshot, groups);
+  order_status(group_resource(seen->group.group), group.object, std::move(*status), verdict.admitted, now);
+  return false;
+}
+
+void Scheduler::order_queue_statuses(const sched::Snapshot& snapshot, Time now) {
   for (const client::Object& queue : view_.queues()) {
-    std::optional<json::object> status = sched::queue_status(*queue, snapshot, sums, now);
+    std::optional<json::object> status = sched::queue_status(*queue, snapshot, snapshot_.queue_sums(), now);
     if (!status) continue;
     bool t9k = kube::text_at(*queue, {"apiVersion"}).starts_with(kube::kT9kQueues.group);
     order_status(t9k ? kube::kT9kQueues : kube::kVolcanoQueues, queue, std::move(*status), false, now);
   }
-  std::erase_if(owed_, [](const auto& entry) { return !entry.second.seen; });
 }
 
 bool Scheduler::run_statuses(Time now) {
@@ -87,15 +101,9 @@ bool Scheduler::run_statuses(Time now) {
 void Scheduler::order_tells(const sched::Snapshot& snapshot, Time now) {
   tells_.clear();
   for (auto& [id, wait] : waits_) wait.seen = false;
-  std::map<std::string_view, const sched::Gang*> gangs;
-  for (const sched::Waiting& waiting : decisions_.waiting) gangs.emplace(waiting.gang, nullptr);
-  for (const sched::Gang& gang : snapshot.gangs) {
-    if (gangs.empty()) break;
-    if (auto waits = gangs.find(gang.id); waits != gangs.end()) waits->second = &gang;
-  }
   for (const sched::Waiting& waiting : decisions_.waiting) {
-    auto gang = gangs.find(waiting.gang);
-    if (gang->second == nullptr) continue;
+    const int g = snapshot_.find(waiting.gang);
+    if (g < 0) continue;
     uint64_t kind = sched::kind_of(waiting);
     Wait& wait = waits_.try_emplace(waiting.gang, Wait{kind, now}).first->second;
     wait.seen = true;
@@ -107,7 +115,7 @@ void Scheduler::order_tells(const sched::Snapshot& snapshot, Time now) {
       if (wait.told != wait.kind) wake_at(wait.since + kSettle);
       continue;
     }
-    order_tells_of(*gang->second, waiting, wait, now);
+    order_tells_of(snapshot.gangs[static_cast<size_t>(g)], waiting, wait, now);
   }
   std::erase_if(waits_, [](const auto& entry) { return !entry.second.seen; });
   for (auto& [name, reason] : volume_waits_.reasons()) {
@@ -121,7 +129,8 @@ void Scheduler::order_tells(const sched::Snapshot& snapshot, Time now) {
 // it is not left with a word that a later end or deletion of its own would be taken for.
 void Scheduler::order_unmarks(Time now) {
   const std::set<std::string>& names = options_.front.schedulers;
-  for (const PodSight* pod : view_.marked_pods()) {
+  for (const std::string& uid : view_.marked_pods()) {
+    const PodSight* pod = view_.find_pod(uid);
     bool ours = names.empty() || names.contains(pod->seen.scheduler);
     bool goes = std::any_of(decisions_.evictions.begin(), decisions_.evictions.end(),
                             [&](const sched::Eviction& one) { return one.uid == pod->seen.uid; });

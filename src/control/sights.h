@@ -27,7 +27,8 @@ class Sights {
     T value;
   };
   using Read = std::function<T(const client::Object& object)>;
-  // Told of each object that is new, gone, or reads differently: null for what is not there.
+  // Told of each object that is new, gone, or reads differently: null for what is not there. Values stay
+  // where they are until they are gone, which is told at that address, or all of them are listed anew.
   using OnChange = std::function<void(const T* before, const T* after)>;
 
   explicit Sights(Read read) : read_(std::move(read)) {}
@@ -96,9 +97,8 @@ class Sights {
     revision_ = std::max(revision_, kube::version_of(last));
     auto found = sights_.find(key_of(last));
     if (found == sights_.end()) return;
-    T before = std::move(found->second.value);
-    sights_.erase(found);
-    changed(&before, nullptr);
+    const auto gone = sights_.extract(found);
+    changed(&gone.mapped().value, nullptr);
   }
 
   void swap_in(int64_t revision, const OnChange& changed) {

@@ -78,17 +78,17 @@ bool Gate::outranks(int g, int other) const {
 // everybody out.
 Amounts Gate::asked_by(int g) const {
   Amounts out;
-  auto index = static_cast<size_t>(g);
-  if (pass_.queue_of(g) < 0 || !pass_.bound[index].empty() || pass_.promised[index]) return out;
+  const Pass::Row& row = pass_.row(g);
+  if (pass_.queue_of(g) < 0 || !row.bound.empty() || row.promised) return out;
   if (infeasible_.contains(pass_.gang(g).id)) return out;
-  for (int m : pass_.needs_of(g).waiting) {
+  for (int m : row.needs.waiting) {
     add(out, pass_.tables.pod_class(pass_.gang(g).members[static_cast<size_t>(m)].pod_class).requests);
   }
   return out;
 }
 
 void Gate::line_up() {
-  for (int g : pass_.by_id) {
+  for (int g : pass_.open) {
     int q = pass_.queue_of(g);
     bool served = q >= 0 && !pass_.book.turns_away(q, pass_.gang(g).ns, false);  // else it was told so
     if (pass_.gang(g).asks_admission && served) lines_[q].push_back(g);
@@ -104,7 +104,7 @@ void Gate::line_up() {
   for (const OtherPod& pod : pass_.cluster.others) {
     add(taken_.held, pass_.tables.pod_class(pod.pod_class).requests);
   }
-  for (int g : pass_.by_id) {
+  for (int g : pass_.open) {
     Amounts asked = asked_by(g);
     if (asked.empty()) continue;
     add(taken_.asked, asked);
@@ -164,7 +164,7 @@ Taken Gate::in_the_way_of(int g) {
   if (tries_ >= pass_.policy.preempt_tries_max) return out;
   ++tries_;
   add(out.held, preemption_.may_take(g, pass_.gang(g).min_resources), -1);
-  for (int other : pass_.by_id) {
+  for (int other : pass_.open) {
     if (pass_.queue_of(other) >= 0 && outranks(g, other)) add(out.asked, asked_by(other), -1);
   }
   return out;

@@ -1,8 +1,10 @@
 #include "sched/assembly.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
+#include "base/hash.h"
 #include "kube/access.h"
 #include "kube/meta.h"
 #include "kube/selector.h"
@@ -23,6 +25,27 @@ bool is_ready(const json::object& node) {
     if (condition.type == "Ready") return condition.is_true();
   }
   return true;  // says nothing: a declared node without a kubelet
+}
+
+// With the key of each label that a term of the shape asks for.
+void for_each_asked_label(const Shape& shape, const std::function<void(const std::string& key)>& then) {
+  auto read = [&](const PodTerm& term) {
+    for (const kube::Requirement& one : term.selector) then(one.key);
+  };
+  std::for_each(shape.near.begin(), shape.near.end(), read);
+  std::for_each(shape.apart.begin(), shape.apart.end(), read);
+  for (const auto& [weight, term] : shape.preferred) read(term);
+}
+
+// Classes that are alike have the same.
+uint64_t class_print(const PodClass& pod) {
+  uint64_t print = fnv1a(pod.ns);
+  auto put = [&](int64_t value) { print = fnv1a(std::to_string(value), fnv1a(";", print)); };
+  for (int64_t amount : pod.requests) put(amount);
+  put(pod.node_rule);
+  for (const auto& [key, value] : pod.labels) print = fnv1a(value, fnv1a(key, print));
+  for (int claim : pod.claims) put(claim);
+  return print;
 }
 
 }  // namespace
@@ -66,8 +89,8 @@ Assembly::Assembly(Cluster& cluster, const Documents& documents, const VolumesFo
       shapes_(shapes),
       options_(options),
       class_of_(static_cast<size_t>(shapes.size()), -1) {
-  cluster_.classes.reserve(std::min(class_of_.size(), documents.pods.size()));
   name_resources(documents);
+  heed_labels(documents);
   read_nodes(documents.nodes);
   read_queues(documents);
   for (const json::object* object : documents.priority_classes) {
@@ -97,13 +120,31 @@ void Assembly::name_resources(const Documents& documents) {
     resource_of_[cluster_.resources[r]] = static_cast<int>(r);
 }
 
+// Most clusters have none, or one: then pods of different jobs are alike.
+void Assembly::heed_labels(const Documents& documents) {
+  std::vector<bool> read(static_cast<size_t>(shapes_.size()), false);
+  for (const PodSeen* pod : documents.pods) {
+    if (read[static_cast<size_t>(pod->shape)]) continue;
+    read[static_cast<size_t>(pod->shape)] = true;
+    for_each_asked_label(shapes_.at(pod->shape), [&](const std::string& key) { heeded_.insert(key); });
+  }
+}
+
 bool Assembly::knows(const Documents& part) const {
   auto all_known = [&](const auto& quantities) {
     return std::all_of(quantities.begin(), quantities.end(),
                        [&](const auto& entry) { return resource_of_.contains(entry.first); });
   };
+  auto all_heeded = [&](const Shape& shape) {
+    bool all = true;
+    for_each_asked_label(shape, [&](const std::string& key) { all = all && heeded_.contains(key); });
+    return all;
+  };
   return std::all_of(part.pods.begin(), part.pods.end(),
-                     [&](const PodSeen* pod) { return all_known(shapes_.at(pod->shape).requests); }) &&
+                     [&](const PodSeen* pod) {
+                       const Shape& shape = shapes_.at(pod->shape);
+                       return all_known(shape.requests) && all_heeded(shape);
+                     }) &&
          std::all_of(part.groups.begin(), part.groups.end(),
                      [&](const GroupSeen* group) { return all_known(group->group.min_resources); });
 }
@@ -283,12 +324,20 @@ int Assembly::class_of(int number) {
   if (volumes_ != nullptr) add_claims(shape, out, rule);
   out.node_rule = rule_of(std::move(rule));
   out.ns = shape.ns;
-  out.labels = shape.labels;
+  for (const std::string& key : heeded_) {
+    if (auto label = shape.labels.find(key); label != shape.labels.end()) out.labels.insert(*label);
+  }
   out.ports = shape.ports;
   for (const PodTerm& term : shape.near) out.near.push_back(term_of(term));
   for (const PodTerm& term : shape.apart) out.apart.push_back(term_of(term));
   for (const auto& [weight, term] : shape.preferred) out.preferred.push_back({weight, term_of(term)});
+  const uint64_t print = class_print(out);
+  auto [alike, last] = classes_.equal_range(print);
+  for (; alike != last; ++alike) {
+    if (cluster_.classes[static_cast<size_t>(alike->second)] == out) return known = alike->second;
+  }
   known = static_cast<int>(cluster_.classes.size());
+  classes_.emplace(print, known);
   cluster_.classes.push_back(std::move(out));
   return known;
 }

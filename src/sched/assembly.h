@@ -2,7 +2,9 @@
 // queues, and what the names in documents mean in them. For gangs_from.cc and kept_snapshot.cc. Pure.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,8 @@ class Assembly {
            const FrontOptions& options);
 
   const Shapes& shapes() const { return shapes_; }
-  // Whether every resource that these pods and groups ask for has a number; if not, all is made anew.
+  // Whether every resource that these pods and groups ask for has a number, and every label that their terms
+  // ask for is heeded; if not, all is made anew.
   bool knows(const Documents& part) const;
   int class_of(int shape);
   int node_index(const std::string& name) const;  // -1 when there is no such node
@@ -32,6 +35,7 @@ class Assembly {
 
  private:
   void name_resources(const Documents& documents);
+  void heed_labels(const Documents& documents);
   void read_nodes(std::vector<const NodeSeen*> nodes);
   void read_queues(const Documents& documents);
   void add_queue(const kube::Queue& queue, const std::string& name, const Documents& documents);
@@ -48,7 +52,9 @@ class Assembly {
   const FrontOptions& options_;
   std::map<std::string, int> resource_of_;
   std::map<std::string, int> node_of_;
-  std::vector<int> class_of_;  // by shape; -1 not needed yet
+  std::set<std::string, std::less<>> heeded_;  // the labels that terms ask for; classes have no others
+  std::vector<int> class_of_;                  // by shape; -1 not needed yet
+  std::multimap<uint64_t, int> classes_;       // by class_print()
   std::map<std::string, int> claim_of_;
   std::map<int, int> source_of_;                   // by place in VolumesFound
   std::map<std::string, std::string> t9k_queues_;  // name -> name in the cluster

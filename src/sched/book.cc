@@ -22,8 +22,6 @@ Book::Book(const Tables& tables) : tables_(tables) {
     side->unused_guarantees.assign(width, 0);
   }
   for (size_t q = 0; q < queues.size(); ++q) {
-    bool fresh = by_name_.emplace(queues[q].name, static_cast<int>(q)).second;
-    CHECK(fresh);
     CHECK(queues[q].capacity.size() <= width);
     CHECK(queues[q].guarantee.size() <= width);
     measures_.push_back(measure_of(queues[q], tables.total()));
@@ -32,11 +30,6 @@ Book::Book(const Tables& tables) : tables_(tables) {
     add(now_.unused_guarantees, queues[q].guarantee);
     add(soon_.unused_guarantees, queues[q].guarantee);
   }
-}
-
-int Book::find(const std::string& queue) const {
-  auto found = by_name_.find(queue);
-  return found == by_name_.end() ? -1 : found->second;
 }
 
 int64_t Book::unused_guarantee(const Side& side, int q, int resource) const {

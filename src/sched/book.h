@@ -3,7 +3,6 @@
 // queues are guaranteed and have not used.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +30,6 @@ class Book {
  public:
   explicit Book(const Tables& tables);
 
-  int find(const std::string& queue) const;  // -1 when there is none
   const Queue& queue(int q) const { return tables_.cluster().queues[static_cast<size_t>(q)]; }
 
   // Held by a gang of the queue (-1: of none) from now on, or from soon on.
@@ -68,7 +66,6 @@ class Book {
   std::optional<Refusal> into_guarantees(const Side& side, int q, const Amounts& what) const;
 
   const Tables& tables_;
-  std::map<std::string, int, std::less<>> by_name_;
   std::vector<Amounts> measures_;
   bool guarantees_ = false;
   Side now_;

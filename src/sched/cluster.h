@@ -105,7 +105,7 @@ struct Claim {
   bool operator==(const Claim&) const = default;
 };
 
-// All pods with an equal spec, as far as placing them goes.
+// All pods that are alike, as far as placing them goes: of their labels those that some PodTerm asks for.
 struct PodClass {
   Amounts requests;
   int node_rule = 0;  // into Cluster::node_rules

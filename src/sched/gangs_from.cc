@@ -347,7 +347,7 @@ void add_gangs(const Documents& documents, const FrontOptions& options, Assembly
   std::vector<bool> others(documents.groups.size());  // has pods of another scheduler
   std::map<std::pair<std::string, std::string>, std::vector<const PodSeen*>> missing;
   out.gangs.reserve(documents.groups.size());
-  auto put = [&](Gang&& gang, int group, const std::vector<const PodSeen*>& pods) {
+  auto put = [&](Gang&& gang, const GroupSeen* group, const std::vector<const PodSeen*>& pods) {
     out.gangs.push_back(std::move(gang));
     out.group_of.push_back(group);
     out.tallies.push_back(tally_of(pods, documents));
@@ -361,17 +361,17 @@ void add_gangs(const Documents& documents, const FrontOptions& options, Assembly
     } else if (pod->naming != GroupNaming::kNone) {
       missing[{pod->ns, pod->group}].push_back(pod);
     } else if (!pod->ended) {
-      put(gang_of_pod(*pod, documents, options, assembly), -1, {pod});
+      put(gang_of_pod(*pod, documents, options, assembly), nullptr, {pod});
     }
   }
   for (size_t g = 0; g < documents.groups.size(); ++g) {
     bool left_alone = others[g] || !serves(*documents.groups[g], options);
     if (members[g].empty() && left_alone) continue;
-    put(gang_of_group(*documents.groups[g], members[g], documents, options, assembly), static_cast<int>(g),
+    put(gang_of_group(*documents.groups[g], members[g], documents, options, assembly), documents.groups[g],
         members[g]);
   }
   for (const auto& [_, pods] : missing) {
-    put(gang_of_missing_group(pods, documents, options, assembly), -1, pods);
+    put(gang_of_missing_group(pods, documents, options, assembly), nullptr, pods);
   }
 }
 

@@ -104,6 +104,16 @@ struct Documents {
   std::map<std::string, std::string> assumed;
 };
 
+// Where documents come from.
+class DocumentSource {
+ public:
+  virtual ~DocumentSource() = default;
+  // What they refer to stays until something changes; groups for as long as they are not among the changes.
+  virtual Documents all() = 0;
+  // The pods, what is assumed of them, and the groups of some families; and volumes.
+  virtual Documents of(const std::set<uint64_t>& families) = 0;
+};
+
 struct FrontOptions {
   std::set<std::string> schedulers;  // the scheduler names that are ours; empty: all pods are
   // The API groups whose PodGroups are ours while no pod says whose they are; empty: all.
@@ -127,8 +137,8 @@ struct Tally {
 struct Snapshot {
   Cluster cluster;
   std::vector<Gang> gangs;  // in no order that tells anything
-  // For each gang the PodGroup it came from: into Documents::groups, -1 for a pod alone.
-  std::vector<int> group_of;
+  // For each gang the PodGroup it came from; null for a pod alone.
+  std::vector<const GroupSeen*> group_of;
   std::vector<Tally> tallies;  // by gang
 };
 

@@ -265,8 +265,8 @@ void volcano_queue_status(json::object& status, const Cluster& cluster, const Qu
   for (auto [key, phase] :
        {Named{"pending", "Pending"}, Named{"inqueue", "Inqueue"}, Named{"running", "Running"},
         Named{"unknown", "Unknown"}, Named{"completed", "Completed"}}) {
-    auto count = sum.phases.find(phase);
-    put_count(status, key, count == sum.phases.end() ? 0 : count->second);
+    auto counted = sum.phases.find(std::string(phase));
+    put_count(status, key, counted == sum.phases.end() ? 0 : counted->second);
   }
   std::string_view state = kube::text_at(status, {"state"});
   if (state.empty()) status["state"] = "Open";
@@ -320,17 +320,11 @@ std::optional<json::object> if_changed(const json::object& object, json::object 
 
 }  // namespace
 
-// Most gangs have what they need, and nothing is decided about them.
-std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& decisions) {
-  std::map<std::string_view, Verdict> decided;
-  for (const std::string& id : decisions.admitted) decided[id].admitted = true;
-  for (const Binding& binding : decisions.bindings) decided[binding.gang].bound = true;
-  for (const Waiting& waiting : decisions.waiting) decided[waiting.gang].waiting = &waiting;
-  std::vector<Verdict> out(snapshot.gangs.size());
-  for (size_t g = 0; g < snapshot.gangs.size() && !decided.empty(); ++g) {
-    auto found = decided.find(snapshot.gangs[g].id);
-    if (found != decided.end()) out[g] = found->second;
-  }
+Verdicts verdicts_of(const Decisions& decisions) {
+  Verdicts out;
+  for (const std::string& id : decisions.admitted) out[id].admitted = true;
+  for (const Binding& binding : decisions.bindings) out[binding.gang].bound = true;
+  for (const Waiting& waiting : decisions.waiting) out[waiting.gang].waiting = &waiting;
   return out;
 }
 
@@ -381,24 +375,33 @@ std::optional<json::object> group_status(const json::object& group, const Snapsh
   return if_changed(group, std::move(status));
 }
 
-QueueSums queue_sums(const Snapshot& snapshot, std::span<const GroupSeen* const> groups) {
+std::string counted_phase(const GroupSeen* group, const Gang& gang, const Tally& tally) {
+  if (group == nullptr) return "";
+  bool says_phase = group->group.group == kube::kVolcanoPodGroups.group;
+  std::string_view phase = says_phase ? group->group.phase : phase_when_whole(tally, gang.min_member);
+  return std::string(phase.empty() ? std::string_view("Pending") : phase);
+}
+
+void count(QueueSums& sums, const Cluster& cluster, const Gang& gang, const Tally& tally,
+           const std::string& phase, int times) {
+  QueueSum& sum = sums[gang.queue];
+  sum.gangs += times;
+  add(sum.held, held_by(cluster, gang), times);
+  sum.pods.pending += tally.pending * times;
+  sum.pods.running += tally.running * times;
+  sum.pods.succeeded += tally.succeeded * times;
+  sum.pods.failed += tally.failed * times;
+  sum.pods.unknown += tally.unknown * times;
+  if (!phase.empty() && (sum.phases[phase] += times) == 0) sum.phases.erase(phase);
+  if (sum.gangs == 0) sums.erase(gang.queue);
+}
+
+QueueSums queue_sums(const Snapshot& snapshot) {
   QueueSums out;
   for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
     const Gang& gang = snapshot.gangs[g];
     const Tally& tally = snapshot.tallies[g];
-    QueueSum& sum = out[gang.queue];
-    ++sum.gangs;
-    add(sum.held, held_by(snapshot.cluster, gang));
-    sum.pods.pending += tally.pending;
-    sum.pods.running += tally.running;
-    sum.pods.succeeded += tally.succeeded;
-    sum.pods.failed += tally.failed;
-    sum.pods.unknown += tally.unknown;
-    if (snapshot.group_of[g] < 0) continue;
-    const kube::PodGroup& group = groups[static_cast<size_t>(snapshot.group_of[g])]->group;
-    bool says_phase = group.group == kube::kVolcanoPodGroups.group;
-    std::string_view phase = says_phase ? group.phase : phase_when_whole(tally, gang.min_member);
-    ++sum.phases[phase.empty() ? std::string_view("Pending") : phase];
+    count(out, snapshot.cluster, gang, tally, counted_phase(snapshot.group_of[g], gang, tally), 1);
   }
   return out;
 }

@@ -10,7 +10,7 @@
 
 #include <map>
 #include <optional>
-#include <span>
+#include <string>
 #include <string_view>
 
 #include "base/time.h"
@@ -26,8 +26,9 @@ struct Verdict {
   bool bound = false;                // got nodes in this pass
   const Waiting* waiting = nullptr;  // null: has nothing to wait for
 };
-// By gang of the snapshot.
-std::vector<Verdict> verdicts_of(const Snapshot& snapshot, const Decisions& decisions);
+// Of the gangs about which something was decided, by their ids, which are referred to.
+using Verdicts = std::map<std::string_view, Verdict>;
+Verdicts verdicts_of(const Decisions& decisions);
 
 // Stands for all that group_status reads of a gang.
 uint64_t gang_print(const Cluster& cluster, const Gang& gang, const Tally& tally);
@@ -44,12 +45,16 @@ struct QueueSum {
   int gangs = 0;
   Amounts held;
   Tally pods;
-  std::map<std::string_view, int> phases;  // of those that come from groups
+  std::map<std::string, int> phases;  // of those that come from groups
 };
-// By the name that the queue has in the snapshot. `groups`: those the snapshot was made of; they are referred
-// to.
-using QueueSums = std::map<std::string_view, QueueSum>;
-QueueSums queue_sums(const Snapshot& snapshot, std::span<const GroupSeen* const> groups);
+// By the name that the queue has in the snapshot.
+using QueueSums = std::map<std::string, QueueSum, std::less<>>;
+// The phase that a queue counts a gang under; "" of one without a group.
+std::string counted_phase(const GroupSeen* group, const Gang& gang, const Tally& tally);
+// A gang more, or one less, which was counted so.
+void count(QueueSums& sums, const Cluster& cluster, const Gang& gang, const Tally& tally,
+           const std::string& phase, int times);
+QueueSums queue_sums(const Snapshot& snapshot);
 
 // The new `status` of a Queue; nullopt: as it is.
 std::optional<json::object> queue_status(const json::object& queue, const Snapshot& snapshot,

@@ -47,7 +47,7 @@ struct Stage {
     documents.groups = {&group_seen};
     snapshot = assemble(documents, shapes, {});
     decisions = schedule(snapshot.cluster, snapshot.gangs, {}, now);
-    return group_status(group, snapshot, 0, verdicts_of(snapshot, decisions)[0], now);
+    return group_status(group, snapshot, 0, verdicts_of(decisions)[snapshot.gangs[0].id], now);
   }
 
   json::object pod(size_t i) const {
@@ -215,17 +215,17 @@ TEST(QueueStatus, BothGroups) {
   std::vector<const GroupSeen*> groups = {&stage.group_seen};
   json::object queue =
       object(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "metadata": {"name": "default"}})");
-  json::object status = queue_status(queue, stage.snapshot, queue_sums(stage.snapshot, groups), kNow).value();
+  json::object status = queue_status(queue, stage.snapshot, queue_sums(stage.snapshot), kNow).value();
   EXPECT_EQ(json::serialize(status), R"({"running":1,"state":"Open","allocated":{"cpu":"2","pods":"2"}})");
   queue["status"] = status;
-  EXPECT_EQ(queue_status(queue, stage.snapshot, queue_sums(stage.snapshot, groups), kNow + seconds(99)),
+  EXPECT_EQ(queue_status(queue, stage.snapshot, queue_sums(stage.snapshot), kNow + seconds(99)),
             std::nullopt);
 
   json::object t9k = object(
       R"({"apiVersion": "scheduler.tensorstack.dev/v1beta1", "metadata": {"name": "default", "uid": "q"},
           "spec": {"quota": {"requests": {"cpu": "2"}}}})");
   stage.snapshot.cluster.queues[0].capacity = {2000};
-  status = queue_status(t9k, stage.snapshot, queue_sums(stage.snapshot, groups), kNow).value();
+  status = queue_status(t9k, stage.snapshot, queue_sums(stage.snapshot), kNow).value();
   EXPECT_EQ(json::serialize(status.at("pods")),
             R"({"pending":0,"running":2,"succeeded":0,"failed":0,"unknown":0})");
   std::vector<kube::Condition> conditions = kube::decode_conditions({{"status", status}});
@@ -242,7 +242,7 @@ TEST(QueueStatus, GroupsThatHaveNoPhaseOfVolcanosAreCountedByTheirPods) {
     stage.run();
     std::vector<const GroupSeen*> groups = {&stage.group_seen};
     json::object status =
-        queue_status(queue, stage.snapshot, queue_sums(stage.snapshot, groups), kNow).value();
+        queue_status(queue, stage.snapshot, queue_sums(stage.snapshot), kNow).value();
     status.erase("state");
     status.erase("allocated");
     return json::serialize(status);
@@ -270,7 +270,7 @@ TEST(GroupStatus, OfOnePrintThereIsOneAnswer) {
       std::erase(pods, ' ');
       Stage stage{api, pods};
       std::optional<json::object> status = stage.run();
-      Verdict verdict = verdicts_of(stage.snapshot, stage.decisions)[0];
+      Verdict verdict = verdicts_of(stage.decisions)[stage.snapshot.gangs[0].id];
       std::optional<uint64_t> print = status_print(
           gang_print(stage.snapshot.cluster, stage.snapshot.gangs[0], stage.snapshot.tallies[0]), verdict);
       EXPECT_EQ(print.has_value(), verdict.waiting == nullptr) << pods;

@@ -1,47 +1,39 @@
 #include "sched/kept_snapshot.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/check.h"
-#include "sched/group_status.h"
 
 namespace trainyard::sched {
+namespace {
 
-const Snapshot& KeptSnapshot::update(const Documents& documents, const Shapes& shapes,
-                                     const Changes& changes) {
-  std::optional<Part> part;
-  if (assembly_ && !changes.all && has_volumes(documents.volumes)) {
-    part = part_of(documents, changes.families);
-  }
-  if (!part || !assembly_->knows(part->documents)) {
-    read_all(documents, shapes);
-  } else if (!changes.families.empty()) {
-    follow_groups(documents.groups, changes.families);
-    bool others = replace_others(changes.families, *part);
-    bool gangs = replace_gangs(changes.families, *part);
-    if (others || gangs) ++revision_;
-  }
-  return snapshot_;
+// As it is wherever it stands.
+std::vector<const Gang*> sorted(const std::vector<Gang>& gangs) {
+  std::vector<const Gang*> out;
+  for (const Gang& gang : gangs) out.push_back(&gang);
+  std::sort(out.begin(), out.end(), [](const Gang* a, const Gang* b) { return a->id < b->id; });
+  return out;
 }
 
-// The pods and groups of some families.
-KeptSnapshot::Part KeptSnapshot::part_of(const Documents& documents, const Families& families) {
-  Part out;
-  out.documents.volumes = documents.volumes;
-  if (families.empty()) return out;
-  for (const PodSeen* pod : documents.pods) {
-    if (!families.contains(pod->family)) continue;
-    out.documents.pods.push_back(pod);
-    auto assumed = documents.assumed.find(pod->uid);
-    if (assumed != documents.assumed.end()) out.documents.assumed.insert(*assumed);
+bool same_gangs(const std::vector<Gang>& a, const std::vector<Gang>& b) {
+  const std::vector<const Gang*> x = sorted(a);
+  const std::vector<const Gang*> y = sorted(b);
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                    [](const Gang* one, const Gang* other) { return *one == *other; });
+}
+
+}  // namespace
+
+const Snapshot& KeptSnapshot::update(DocumentSource& source, const Shapes& shapes, const Changes& changes) {
+  read_.clear();
+  std::optional<Documents> part;
+  if (assembly_ && !changes.all) part = source.of(changes.families);
+  if (!part || !has_volumes(part->volumes) || !assembly_->knows(*part)) {
+    read_all(source.all(), shapes);
+  } else if (!changes.families.empty()) {
+    replace(changes.families, *part);
   }
-  for (size_t i = 0; i < documents.groups.size(); ++i) {
-    if (!families.contains(documents.groups[i]->family)) continue;
-    out.documents.groups.push_back(documents.groups[i]);
-    out.places.push_back(static_cast<int>(i));
-  }
-  return out;
+  return snapshot_;
 }
 
 bool KeptSnapshot::has_volumes(const VolumesFound* volumes) const {
@@ -50,102 +42,67 @@ bool KeptSnapshot::has_volumes(const VolumesFound* volumes) const {
 
 void KeptSnapshot::read_all(const Documents& documents, const Shapes& shapes) {
   const bool first = !assembly_;
+  standing_.reset();
   assembly_.reset();
   const Snapshot before = std::exchange(snapshot_, {});
-  for (std::vector<uint64_t>* kept : {&families_, &prints_, &group_families_, &other_families_})
-    kept->clear();
+  other_families_.clear();
+  notes_.clear();
+  gangs_of_.clear();
+  sums_.clear();
   volumes_.reset();
   if (documents.volumes != nullptr) volumes_ = *documents.volumes;
   assembly_.emplace(snapshot_.cluster, documents, volumes_ ? &*volumes_ : nullptr, shapes, options_);
-  follow_groups(documents.groups, {});
-  Part all{documents, std::vector<int>(documents.groups.size())};
-  std::iota(all.places.begin(), all.places.end(), 0);
-  replace_others({}, all);
-  replace_gangs({}, all);
-  if (first || before.cluster != snapshot_.cluster || before.gangs != snapshot_.gangs) ++revision_;
-}
-
-// Groups of these families may have come and gone: the others have another place then.
-void KeptSnapshot::follow_groups(const std::vector<const GroupSeen*>& groups, const Families& families) {
-  std::vector<int> moved(group_families_.size(), -1);
-  size_t now = 0;
-  for (size_t before = 0; before < moved.size(); ++before) {
-    if (families.contains(group_families_[before])) continue;
-    while (now < groups.size() && families.contains(groups[now]->family)) ++now;
-    CHECK(now < groups.size() && groups[now]->family == group_families_[before]);
-    moved[before] = static_cast<int>(now++);
+  for (const PodSeen* pod : documents.pods) {
+    if (assembly_->add_other(*pod)) other_families_.push_back(pod->family);
   }
-  for (int& place : snapshot_.group_of) {
-    if (place >= 0) place = moved[static_cast<size_t>(place)];
-  }
-  group_families_.clear();
-  for (const GroupSeen* group : groups) group_families_.push_back(group->family);
-}
-
-// Whether any is another than before.
-bool KeptSnapshot::replace_gangs(const Families& families, const Part& part) {
   Snapshot made;
-  add_gangs(part.documents, options_, *assembly_, made);
-  std::vector<const Gang*> fresh;
-  for (const Gang& gang : made.gangs) fresh.push_back(&gang);
-  std::sort(fresh.begin(), fresh.end(), [](const Gang* a, const Gang* b) { return a->id < b->id; });
-  std::vector<size_t> spots;
-  for (size_t g = 0; g < families_.size(); ++g) {
-    if (families.contains(families_[g])) spots.push_back(g);
-  }
-  auto is_at = [&](const Gang* gang, size_t spot) { return gang->id == snapshot_.gangs[spot].id; };
-  bool changed = !std::equal(fresh.begin(), fresh.end(), spots.begin(), spots.end(), is_at);
-  if (changed) spots = make_spots(spots, fresh);
-  for (size_t i = 0; i < fresh.size(); ++i) {
-    const auto from = static_cast<size_t>(fresh[i] - made.gangs.data());
-    const int group = made.group_of[from];
-    Gang& gang = made.gangs[from];
-    prints_[spots[i]] = gang_print(snapshot_.cluster, gang, made.tallies[from]);
-    families_[spots[i]] = family_of(gang.ns, gang.name);
-    snapshot_.tallies[spots[i]] = made.tallies[from];
-    snapshot_.group_of[spots[i]] = group < 0 ? -1 : part.places[static_cast<size_t>(group)];
-    changed = changed || gang != snapshot_.gangs[spots[i]];
-    snapshot_.gangs[spots[i]] = std::move(gang);
-  }
-  return changed;
+  add_gangs(documents, options_, *assembly_, made);
+  snapshot_.gangs.reserve(made.gangs.size());
+  for (size_t g = 0; g < made.gangs.size(); ++g) put_gang(made, g, std::nullopt, false);
+  standing_.emplace(snapshot_.cluster, snapshot_.gangs);
+  bool same = before.cluster == snapshot_.cluster && same_gangs(before.gangs, snapshot_.gangs);
+  if (first || !same) ++revision_;
 }
 
-// Takes some gangs out and makes room for others, by id. Answers where.
-std::vector<size_t> KeptSnapshot::make_spots(const std::vector<size_t>& gone,
-                                             const std::vector<const Gang*>& fresh) {
-  Snapshot old;
-  std::swap(old.gangs, snapshot_.gangs);
-  std::swap(old.tallies, snapshot_.tallies);
-  std::swap(old.group_of, snapshot_.group_of);
-  const std::vector<uint64_t> families = std::exchange(families_, {});
-  const std::vector<uint64_t> prints = std::exchange(prints_, {});
-  snapshot_.gangs.reserve(old.gangs.size() + fresh.size());
-  std::vector<size_t> spots;
-  auto put = [&](Gang&& gang, const Tally& tally, int group, uint64_t family, uint64_t print) {
-    snapshot_.gangs.push_back(std::move(gang));
-    snapshot_.tallies.push_back(tally);
-    snapshot_.group_of.push_back(group);
-    families_.push_back(family);
-    prints_.push_back(print);
-  };
-  auto make_spot = [&] {
-    spots.push_back(snapshot_.gangs.size());
-    put({}, {}, -1, 0, 0);
-  };
-  auto leaves = gone.begin();
-  for (size_t g = 0; g < old.gangs.size(); ++g) {
-    if (leaves != gone.end() && *leaves == g) {
-      ++leaves;
-      continue;
+// All of these families is read again, in the place of what there was of them.
+void KeptSnapshot::replace(const Families& families, const Documents& part) {
+  std::map<std::string, int> known;
+  for (uint64_t family : families) {
+    auto [from, to] = gangs_of_.equal_range(family);
+    for (; from != to; ++from) {
+      known.emplace(snapshot_.gangs[static_cast<size_t>(from->second)].id, from->second);
     }
-    while (spots.size() < fresh.size() && fresh[spots.size()]->id < old.gangs[g].id) make_spot();
-    put(std::move(old.gangs[g]), old.tallies[g], old.group_of[g], families[g], prints[g]);
   }
-  while (spots.size() < fresh.size()) make_spot();
-  return spots;
+  const std::vector<OtherPod> gone = take_others(families);
+  std::vector<OtherPod>& others = snapshot_.cluster.others;
+  const auto kept = static_cast<std::ptrdiff_t>(others.size());
+  for (const PodSeen* pod : part.pods) {
+    if (assembly_->add_other(*pod)) other_families_.push_back(pod->family);
+  }
+  Snapshot made;
+  add_gangs(part, options_, *assembly_, made);
+  const bool follows = standing_->follow();
+  if (follows) {
+    for (const OtherPod& pod : gone) standing_->remove_other(pod);
+    for (auto pod = others.begin() + kept; pod != others.end(); ++pod) standing_->add_other(*pod);
+  }
+  bool changed = !std::equal(gone.begin(), gone.end(), others.begin() + kept, others.end());
+  for (size_t g = 0; g < made.gangs.size(); ++g) {
+    auto there = known.find(made.gangs[g].id);
+    std::optional<int> place = there == known.end() ? std::nullopt : std::optional(there->second);
+    if (place) known.erase(there);
+    changed = put_gang(made, g, place, follows) || changed;
+  }
+  std::set<int> leaving;
+  for (const auto& [id, g] : known) leaving.insert(g);
+  // From the end: the last one of all, which takes the room, stays.
+  for (auto g = leaving.rbegin(); g != leaving.rend(); ++g) drop_gang(*g, follows);
+  if (!follows) standing_.emplace(snapshot_.cluster, snapshot_.gangs);
+  if (changed || !leaving.empty()) ++revision_;
 }
 
-bool KeptSnapshot::replace_others(const Families& families, const Part& part) {
+// Takes out the pods of others that are of these families.
+std::vector<OtherPod> KeptSnapshot::take_others(const Families& families) {
   std::vector<OtherPod>& others = snapshot_.cluster.others;
   std::vector<OtherPod> gone;
   size_t kept = 0;
@@ -159,11 +116,69 @@ bool KeptSnapshot::replace_others(const Families& families, const Part& part) {
   }
   others.resize(kept);
   other_families_.resize(kept);
-  for (const PodSeen* pod : part.documents.pods) {
-    if (assembly_->add_other(*pod)) other_families_.push_back(pod->family);
+  return gone;
+}
+
+// Whether it is another than before. `follows`: the sums of the standing are kept up, too.
+bool KeptSnapshot::put_gang(Snapshot& made, size_t from, std::optional<int> known, bool follows) {
+  Gang& gang = made.gangs[from];
+  read_.push_back(gang.id);
+  const bool changed = !known || gang != snapshot_.gangs[static_cast<size_t>(*known)];
+  const int g = known.value_or(static_cast<int>(snapshot_.gangs.size()));
+  const auto at = static_cast<size_t>(g);
+  if (known) {
+    note(g, -1);
+    if (changed && follows) standing_->remove(snapshot_.gangs, g);
+  } else {
+    snapshot_.gangs.emplace_back();
+    snapshot_.tallies.emplace_back();
+    snapshot_.group_of.push_back(nullptr);
+    gangs_of_.emplace(family_of(gang.ns, gang.name), g);
+    notes_.push_back({family_of(gang.ns, gang.name)});
   }
-  return !std::equal(gone.begin(), gone.end(), others.begin() + static_cast<std::ptrdiff_t>(kept),
-                     others.end());
+  if (changed) snapshot_.gangs[at] = std::move(gang);
+  snapshot_.tallies[at] = made.tallies[from];
+  snapshot_.group_of[at] = made.group_of[from];
+  if (changed && follows) standing_->add(snapshot_.gangs, g);
+  Note& noted = notes_[at];
+  noted.print = gang_print(snapshot_.cluster, snapshot_.gangs[at], snapshot_.tallies[at]);
+  noted.phase = counted_phase(snapshot_.group_of[at], snapshot_.gangs[at], snapshot_.tallies[at]);
+  note(g, 1);
+  return changed;
+}
+
+// The last gang takes its place.
+void KeptSnapshot::drop_gang(int g, bool follows) {
+  const auto at = static_cast<size_t>(g);
+  const int last = static_cast<int>(snapshot_.gangs.size()) - 1;
+  auto entry_of = [&](int gang) {
+    auto [from, to] = gangs_of_.equal_range(notes_[static_cast<size_t>(gang)].family);
+    auto found = std::find_if(from, to, [&](const auto& entry) { return entry.second == gang; });
+    CHECK(found != to);
+    return found;
+  };
+  note(g, -1);
+  gangs_of_.erase(entry_of(g));
+  if (follows) {
+    standing_->remove(snapshot_.gangs, g);
+    standing_->move_last(snapshot_.gangs, g);
+  }
+  if (g != last) {
+    entry_of(last)->second = g;
+    snapshot_.gangs[at] = std::move(snapshot_.gangs.back());
+    snapshot_.tallies[at] = snapshot_.tallies.back();
+    snapshot_.group_of[at] = snapshot_.group_of.back();
+    notes_[at] = std::move(notes_.back());
+  }
+  snapshot_.gangs.pop_back();
+  snapshot_.tallies.pop_back();
+  snapshot_.group_of.pop_back();
+  notes_.pop_back();
+}
+
+void KeptSnapshot::note(int g, int times) {
+  const auto at = static_cast<size_t>(g);
+  count(sums_, snapshot_.cluster, snapshot_.gangs[at], snapshot_.tallies[at], notes_[at].phase, times);
 }
 
 }  // namespace trainyard::sched

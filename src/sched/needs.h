@@ -24,6 +24,8 @@ struct Needs {
   bool begun() const { return held + succeeded > 0; }
   // Holds nodes but is not whole: lost a member, or was bound in part.
   bool broken() const { return total > 0 && held > 0; }
+  // Nothing of it is asked for or about to change: its members that are there hold what they have.
+  bool settled() const { return whole() && waiting.empty() && leaving == 0 && held_back == 0; }
   bool operator==(const Needs&) const = default;
 };
 

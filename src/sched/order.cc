@@ -9,7 +9,7 @@ namespace trainyard::sched {
 
 Order::Order(Pass& pass) : pass_(pass) {
   std::map<int, Line> lines;
-  for (int g : pass.by_id) {
+  for (int g : pass.open) {
     const Needs& needs = pass.needs_of(g);
     if (needs.whole()) continue;
     if (needs.broken()) {
@@ -59,12 +59,12 @@ bool Order::is_hopeless(int g) const {
 
 int Order::take_next(Line& line) {
   bool guarantees = line.queue >= 0 && any_positive(pass_.book.queue(line.queue).guarantee);
-  if (line.last) line.held_up = line.held_up || pass_.bound[static_cast<size_t>(*line.last)].empty();
+  if (line.last) line.held_up = line.held_up || pass_.row(*line.last).bound.empty();
   line.last.reset();
   int g = line.gangs.back();
   if (guarantees && !is_guaranteed(line) && !is_hopeless(g)) line.last = g;
   line.gangs.pop_back();
-  pass_.held_up[static_cast<size_t>(g)] = line.held_up;
+  pass_.row(g).held_up = line.held_up;
   return g;
 }
 

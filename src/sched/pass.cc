@@ -1,71 +1,66 @@
 #include "sched/pass.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/check.h"
 
 namespace trainyard::sched {
 
-Pass::Pass(const Cluster& cluster_seen, std::span<const Gang> gangs_seen, const Policy& policy_set, Time at)
-    : cluster(cluster_seen),
+Pass::Pass(const Standing& stands, std::span<const Gang> gangs_seen, const Policy& policy_set, Time at)
+    : standing(stands),
+      cluster(stands.tables().cluster()),
       gangs(gangs_seen),
       policy(policy_set),
       now(at),
-      tables(cluster),
-      state(tables),
+      tables(stands.tables()),
+      state(tables, stands.now()),
       views(tables),
       placer(tables, state, views, policy),
-      book(tables) {
-  by_id.resize(gangs.size());
-  std::iota(by_id.begin(), by_id.end(), 0);
-  auto id_before = [&](int a, int b) { return gang(a).id < gang(b).id; };
-  // They come in order from a snapshot that is kept.
-  if (!std::is_sorted(by_id.begin(), by_id.end(), id_before))
-    std::sort(by_id.begin(), by_id.end(), id_before);
-  for (size_t i = 1; i < by_id.size(); ++i) CHECK(gang(by_id[i - 1]).id != gang(by_id[i]).id);
-  held.resize(gangs.size());
-  bound.resize(gangs.size());
-  evicted.assign(gangs.size(), false);
-  promised.assign(gangs.size(), false);
-  held_up.assign(gangs.size(), false);
-  present.assign(gangs.size(), kNow | kSoon | kShadow);
-  for (size_t g = 0; g < gangs.size(); ++g) read_gang(static_cast<int>(g));
-  place_what_is_there();
+      book(tables),
+      by_id(stands.by_id()),
+      open(stands.open()),
+      row_of_(gangs.size(), -1) {
+  CHECK(stands.gangs() == gangs.size());
+  read_what_is_there();
   let_leave();
   state.use(kToBind);
 }
 
-void Pass::read_gang(int g) {
-  needs.push_back(sched::needs_of(gang(g)));
-  queue.push_back(book.find(gang(g).queue));
-  int64_t steps = policy.aging_step.count() > 0 ? std::max<int64_t>(0, waited(g) / policy.aging_step) : 0;
-  points.push_back(gang(g).job_priority + steps);
+Pass::Row& Pass::row(int g) const {
+  int& place = row_of_[static_cast<size_t>(g)];
+  if (place >= 0) return rows_[static_cast<size_t>(place)];
+  place = static_cast<int>(rows_.size());
+  Row& fresh = rows_.emplace_back();
+  fresh.needs = sched::needs_of(gang(g));
   for (const Member& member : gang(g).members) {
-    CHECK(static_cast<size_t>(member.pod_class) < cluster.classes.size());
+    if (member.state != MemberState::kPlaced || member.node < 0) continue;
+    add(fresh.held, tables.pod_class(member.pod_class).requests);
   }
+  return fresh;
 }
 
-void Pass::place_what_is_there() {
-  std::vector<Amounts> of_queues(cluster.queues.size() + 1);  // last: of no queue
-  auto of_queue = [&](int q) -> Amounts& {
-    return q < 0 ? of_queues.back() : of_queues[static_cast<size_t>(q)];
-  };
-  for (const OtherPod& pod : cluster.others) {
-    state.take_in(kNow, tables.rank_of(pod.node), pod.pod_class);
-    add(of_queue(-1), tables.pod_class(pod.pod_class).requests);
+bool Pass::is_touched(int g) const {
+  const int place = row_of_[static_cast<size_t>(g)];
+  if (place < 0) return false;
+  const Row& known = rows_[static_cast<size_t>(place)];
+  return known.evicted || !known.bound.empty();
+}
+
+void Pass::read_what_is_there() {
+  for (int q = -1; q < static_cast<int>(cluster.queues.size()); ++q) {
+    book.hold(Moment::kNow, q, standing.held_by_queue(q));
   }
-  for (size_t g = 0; g < gangs.size(); ++g) {
-    for (const Member& member : gangs[g].members) {
-      if (member.state != MemberState::kPlaced && member.state != MemberState::kLeaving) continue;
-      state.take_in(kNow, tables.rank_of(member.node), member.pod_class);
-      if (member.node < 0) continue;
-      const Amounts& requests = tables.pod_class(member.pod_class).requests;
-      add(of_queue(queue[g]), requests);
-      if (member.state == MemberState::kPlaced) add(held[g], requests);
+  if (cluster.claims.empty()) return;
+  auto mount = [&](int node, int pod_class) {
+    if (node >= 0) state.mount(tables.rank_of(node), pod_class);
+  };
+  for (const OtherPod& pod : cluster.others) mount(pod.node, pod.pod_class);
+  for (int g : by_id) {
+    for (const Member& member : gang(g).members) {
+      bool there = member.state == MemberState::kPlaced || member.state == MemberState::kLeaving;
+      if (there) mount(member.node, member.pod_class);
     }
   }
-  for (int q = -1; q < static_cast<int>(cluster.queues.size()); ++q) book.hold(Moment::kNow, q, of_queue(q));
 }
 
 // What is being deleted is gone soon.
@@ -79,11 +74,16 @@ void Pass::let_leave() {
   for (const OtherPod& pod : cluster.others) {
     if (pod.leaving) leave(-1, pod.node, pod.pod_class);
   }
-  for (size_t g = 0; g < gangs.size(); ++g) {
-    for (const Member& member : gangs[g].members) {
-      if (member.state == MemberState::kLeaving) leave(queue[g], member.node, member.pod_class);
+  for (int g : open) {
+    for (const Member& member : gang(g).members) {
+      if (member.state == MemberState::kLeaving) leave(queue_of(g), member.node, member.pod_class);
     }
   }
+}
+
+int64_t Pass::points_of(int g) const {
+  int64_t steps = policy.aging_step.count() > 0 ? std::max<int64_t>(0, waited(g) / policy.aging_step) : 0;
+  return gang(g).job_priority + steps;
 }
 
 bool Pass::goes_first(int a, int b) const {
@@ -93,8 +93,8 @@ bool Pass::goes_first(int a, int b) const {
   bool late = waited(a) >= policy.overdue_after;
   if (late != (waited(b) >= policy.overdue_after)) return late;
   if (late && x.queued_at != y.queued_at) return x.queued_at < y.queued_at;
-  int64_t p = points[static_cast<size_t>(a)];
-  int64_t q = points[static_cast<size_t>(b)];
+  int64_t p = points_of(a);
+  int64_t q = points_of(b);
   if (p != q) return p > q;
   if (x.queued_at != y.queued_at) return x.queued_at < y.queued_at;
   return x.id < y.id;
@@ -114,7 +114,7 @@ bool Pass::timed_out(int g) const {
 }
 
 unsigned Pass::lift(int g, unsigned mask) {
-  unsigned& there = present[static_cast<size_t>(g)];
+  unsigned& there = row(g).present;
   mask &= there;
   there &= ~mask;
   for (const Member& member : gang(g).members) {
@@ -142,7 +142,7 @@ Amounts Pass::wanted_by(int g) const {
 }
 
 void Pass::evict(int g, EvictionCause cause, const std::string& beneficiary) {
-  evicted[static_cast<size_t>(g)] = true;
+  row(g).evicted = true;
   for (const Member& member : gang(g).members) {
     if (member.state == MemberState::kPlaced)
       out.evictions.push_back({gang(g).id, member.uid, cause, beneficiary});

@@ -9,7 +9,7 @@
 
 namespace trainyard::sched {
 
-Placer::Placer(Tables& tables, State& state, NodeViews& views, const Policy& policy)
+Placer::Placer(const Tables& tables, State& state, NodeViews& views, const Policy& policy)
     : tables_(tables),
       state_(state),
       views_(views),

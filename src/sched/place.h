@@ -33,7 +33,7 @@ struct Batch {
 
 class Placer {
  public:
-  Placer(Tables& tables, State& state, NodeViews& views, const Policy& policy);
+  Placer(const Tables& tables, State& state, NodeViews& views, const Policy& policy);
 
   // All that the gang needs to be whole. `queue`: index, -1 for none.
   std::optional<Spots> place_needed(const Gang& gang, const Needs& needs, int queue);
@@ -57,7 +57,7 @@ class Placer {
   void large_first(std::vector<Batch>& batches) const;
   std::vector<int> domains_to_try(const Gang& gang, const Needs& needs, const Domains& domains) const;
 
-  Tables& tables_;
+  const Tables& tables_;
   State& state_;
   NodeViews& views_;
   const Policy& policy_;

@@ -16,8 +16,8 @@ constexpr size_t kFewCandidates = 6;  // of which all sets are looked at: 63
 std::vector<int> Preemption::candidates(int g, const Amounts& wanted) {
   std::vector<int> out;
   for (int v : pass_.by_id) {
-    bool movable = v != g && pass_.needs_of(v).held > 0 && pass_.gang(v).preemptible &&
-                   !pass_.evicted[static_cast<size_t>(v)] && pass_.bound[static_cast<size_t>(v)].empty();
+    bool movable =
+        v != g && pass_.pods_held(v) > 0 && pass_.gang(v).preemptible && !pass_.is_touched(v);
     if (movable && right(g, v, wanted)) out.push_back(v);
   }
   auto rank = [&](int v) {
@@ -30,7 +30,7 @@ std::vector<int> Preemption::candidates(int g, const Amounts& wanted) {
     if (pass_.gang(a).queued_at != pass_.gang(b).queued_at) {
       return pass_.gang(a).queued_at > pass_.gang(b).queued_at;
     }
-    return pass_.needs_of(a).held < pass_.needs_of(b).held;
+    return pass_.pods_held(a) < pass_.pods_held(b);
   });
   return out;
 }
@@ -41,14 +41,15 @@ const std::vector<Amounts>& Preemption::parts() {
   for (size_t q = 0; q < pass_.cluster.queues.size(); ++q) {
     wanted.push_back(pass_.book.held(Moment::kSoon, static_cast<int>(q)));
   }
-  for (size_t g = 0; g < pass_.gangs.size(); ++g) {
-    int q = pass_.queue_of(static_cast<int>(g));
-    if (q < 0 || !pass_.bound[g].empty()) continue;
-    for (int m : pass_.needs_of(static_cast<int>(g)).waiting) {
-      int pod_class = pass_.gangs[g].members[static_cast<size_t>(m)].pod_class;
+  for (int g : pass_.open) {
+    const Gang& gang = pass_.gang(g);
+    int q = pass_.queue_of(g);
+    if (q < 0 || !pass_.row(g).bound.empty()) continue;
+    for (int m : pass_.needs_of(g).waiting) {
+      int pod_class = gang.members[static_cast<size_t>(m)].pod_class;
       add(wanted[static_cast<size_t>(q)], pass_.tables.pod_class(pod_class).requests);
     }
-    if (pass_.gangs[g].asks_admission) add(wanted[static_cast<size_t>(q)], pass_.gangs[g].min_resources);
+    if (gang.asks_admission) add(wanted[static_cast<size_t>(q)], gang.min_resources);
   }
   for (const Amounts& of_queue : wanted) add(lacking_, of_queue);
   add(lacking_, pass_.tables.total(), -1);
@@ -97,7 +98,7 @@ std::optional<EvictionCause> Preemption::right(int g, int victim, const Amounts&
   if (!theirs.preemptible || !pass_.book.keeps(from, losing, theirs.guarantee)) return std::nullopt;
   if (pass_.policy.preempt && mine.priority > theirs.priority) return EvictionCause::kPreempted;
   if (!pass_.policy.reclaim) return std::nullopt;
-  bool in_turn = !pass_.held_up[static_cast<size_t>(g)];  // else the other would be placed before it, anew
+  bool in_turn = !pass_.row(g).held_up;  // else the other would be placed before it, anew
   if (in_turn && pass_.book.within_guarantee(q, wanted)) return EvictionCause::kReclaimed;
   bool too_much = mine.priority == theirs.priority && beyond_part(from, losing);
   return too_much && entitled(q, wanted) ? std::optional(EvictionCause::kReclaimed) : std::nullopt;
@@ -205,7 +206,7 @@ bool Preemption::cheaper(const Victims& a, const Victims& b) const {
       int q = pass_.queue_of(victim.gang);
       highest = std::max(highest, std::tuple(q < 0 ? 0 : pass_.book.queue(q).priority,
                                              pass_.gang(victim.gang).class_priority));
-      pods += pass_.needs_of(victim.gang).held;
+      pods += pass_.pods_held(victim.gang);
       youngest = std::min(youngest, pass_.gang(victim.gang).queued_at);
     }
     return std::tuple(highest, pods, static_cast<int>(victims.size()), -youngest.ms);
@@ -248,7 +249,7 @@ std::optional<std::vector<Victim>> Preemption::find(int g) {
 
 void Preemption::large_first(std::vector<int>& candidates) const {
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](int a, int b) { return pass_.needs_of(a).held > pass_.needs_of(b).held; });
+                   [&](int a, int b) { return pass_.pods_held(a) > pass_.pods_held(b); });
 }
 
 // As they cost: by what they are, then by how many pods they have.
@@ -256,7 +257,7 @@ void Preemption::small_first(std::vector<int>& candidates) const {
   auto cost = [&](int v) {
     int q = pass_.queue_of(v);
     return std::tuple(q < 0 ? 0 : pass_.book.queue(q).priority, pass_.gang(v).class_priority,
-                      pass_.needs_of(v).held);
+                      pass_.pods_held(v));
   };
   std::stable_sort(candidates.begin(), candidates.end(), [&](int a, int b) { return cost(a) < cost(b); });
 }

@@ -11,7 +11,7 @@ namespace {
 std::vector<int> by_end(const Pass& pass) {
   std::vector<int> out;
   for (int g : pass.by_id) {
-    if (pass.needs_of(g).held > 0 && pass.is_in(g, kShadow)) out.push_back(g);
+    if (pass.pods_held(g) > 0 && pass.is_in(g, kShadow)) out.push_back(g);
   }
   std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
     const std::optional<Time>& x = pass.gang(a).ends_at;

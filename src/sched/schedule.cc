@@ -12,9 +12,8 @@ namespace {
 
 // When age alone changes who goes first, or ends what a gang may wait for.
 void set_wake(Pass& pass) {
-  for (size_t i = 0; i < pass.gangs.size(); ++i) {
-    int g = static_cast<int>(i);
-    if (pass.needs_of(g).whole() || !pass.bound[i].empty()) continue;
+  for (int g : pass.open) {
+    if (pass.needs_of(g).whole() || !pass.row(g).bound.empty()) continue;
     const Gang& gang = pass.gang(g);
     pass.wake_at(gang.queued_at + pass.policy.overdue_after);
     if (std::optional<Time> at = pass.times_out_at(g)) pass.wake_at(*at);
@@ -26,7 +25,7 @@ void set_wake(Pass& pass) {
 void tell_bindings(Pass& pass, int g) {
   const Gang& gang = pass.gang(g);
   std::set<int> claims;
-  for (const Spot& spot : pass.bound[static_cast<size_t>(g)]) {
+  for (const Spot& spot : pass.row(g).bound) {
     const Member& member = gang.members[static_cast<size_t>(spot.member)];
     pass.out.bindings.push_back({gang.id, member.uid, pass.tables.node(spot.node).name});
     const std::vector<int>& mounted = pass.tables.pod_class(member.pod_class).claims;
@@ -47,7 +46,11 @@ void tell_bindings(Pass& pass, int g) {
 }  // namespace
 
 Decisions schedule(const Cluster& cluster, std::span<const Gang> gangs, const Policy& policy, Time now) {
-  Pass pass(cluster, gangs, policy, now);
+  return schedule(Standing(cluster, gangs), gangs, policy, now);
+}
+
+Decisions schedule(const Standing& standing, std::span<const Gang> gangs, const Policy& policy, Time now) {
+  Pass pass(standing, gangs, policy, now);
   Turns turns(pass);
   turns.finish_evictions();
   Order order(pass);
@@ -60,7 +63,7 @@ Decisions schedule(const Cluster& cluster, std::span<const Gang> gangs, const Po
   admit(pass);
   set_wake(pass);
   for (int g : had_turns) tell_bindings(pass, g);
-  for (int g : pass.by_id) {
+  for (int g : pass.open) {
     if (pass.needs_of(g).whole()) tell_bindings(pass, g);  // extras of gangs that run
   }
   return std::move(pass.out);

@@ -14,10 +14,13 @@
 #include "sched/cluster.h"
 #include "sched/decisions.h"
 #include "sched/gang.h"
+#include "sched/standing.h"
 
 namespace trainyard::sched {
 
 // While the input is the same and Decisions::wake has not come, it would say the same again: do not ask.
 Decisions schedule(const Cluster& cluster, std::span<const Gang> gangs, const Policy& policy, Time now);
+// The same, of one that is kept. REQUIRES: it stands for these gangs.
+Decisions schedule(const Standing& standing, std::span<const Gang> gangs, const Policy& policy, Time now);
 
 }  // namespace trainyard::sched

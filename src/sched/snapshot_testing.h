@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,20 +23,50 @@ inline Named by_name(const Cluster& cluster, const Amounts& amounts) {
   return out;
 }
 
+inline std::string term_text(const PodTerm& term) {
+  std::string out = requirements_text(term.selector) + " by " + term.topology_key + " in";
+  if (!term.namespaces) return out + " all";
+  for (const std::string& ns : *term.namespaces) out += " " + ns;
+  return out;
+}
+
+inline bool matches(const PodTerm& term, const PodClass& pod) {
+  bool here = !term.namespaces || std::binary_search(term.namespaces->begin(), term.namespaces->end(), pod.ns);
+  return here && hold_all(term.selector, pod.labels);
+}
+
+// The terms of classes that pods have.
+inline std::set<int> terms_in_use(const Snapshot& snapshot) {
+  std::set<int> out;
+  auto read = [&](int c) {
+    const PodClass& pod = snapshot.cluster.classes[static_cast<size_t>(c)];
+    out.insert(pod.near.begin(), pod.near.end());
+    out.insert(pod.apart.begin(), pod.apart.end());
+    for (const PreferredPods& wish : pod.preferred) out.insert(wish.term);
+  };
+  for (const Gang& gang : snapshot.gangs) {
+    for (const Member& member : gang.members) read(member.pod_class);
+  }
+  for (const OtherPod& pod : snapshot.cluster.others) read(pod.pod_class);
+  return out;
+}
+
 // A class with what it refers to in place of the numbers.
 struct ClassSaid {
   Named requests;
   NodeRule rule;
-  PodClass pod;
+  PodClass pod;  // without labels
   std::vector<PodTerm> terms;
+  std::set<std::string> matches;  // which of the terms that pods have
   std::vector<std::string> claims;
   bool operator==(const ClassSaid&) const = default;
 };
 
-inline ClassSaid said(const Cluster& cluster, const PodClass& from) {
+inline ClassSaid said(const Cluster& cluster, const PodClass& from, const std::set<int>& terms) {
   ClassSaid out{by_name(cluster, from.requests),
                 cluster.node_rules[static_cast<size_t>(from.node_rule)],
-                {{}, 0, from.ns, from.labels, from.ports},
+                {{}, 0, from.ns, {}, from.ports},
+                {},
                 {},
                 {}};
   auto add = [&](int term) { out.terms.push_back(cluster.pod_terms[static_cast<size_t>(term)]); };
@@ -46,6 +77,10 @@ inline ClassSaid said(const Cluster& cluster, const PodClass& from) {
   for (const PreferredPods& wish : from.preferred) {
     out.pod.preferred.push_back({wish.weight, 0});
     add(wish.term);
+  }
+  for (int term : terms) {
+    const PodTerm& of = cluster.pod_terms[static_cast<size_t>(term)];
+    if (matches(of, from)) out.matches.insert(term_text(of));
   }
   for (int claim : from.claims) out.claims.push_back(cluster.claims[static_cast<size_t>(claim)].key);
   return out;
@@ -72,10 +107,11 @@ struct SnapshotSaid {
   bool operator==(const SnapshotSaid&) const = default;
 };
 
-inline SnapshotSaid said(const Snapshot& snapshot, const Documents& documents) {
+inline SnapshotSaid said(const Snapshot& snapshot) {
   SnapshotSaid out;
   const Cluster& cluster = snapshot.cluster;
-  auto class_at = [&](int c) { return said(cluster, cluster.classes[static_cast<size_t>(c)]); };
+  const std::set<int> terms = terms_in_use(snapshot);
+  auto class_at = [&](int c) { return said(cluster, cluster.classes[static_cast<size_t>(c)], terms); };
   for (size_t g = 0; g < snapshot.gangs.size(); ++g) {
     GangSaid one{
         snapshot.gangs[g], by_name(cluster, snapshot.gangs[g].min_resources), {}, snapshot.tallies[g], ""};
@@ -85,8 +121,7 @@ inline SnapshotSaid said(const Snapshot& snapshot, const Documents& documents) {
       member.node = member.node < 0 ? -1 : 0;
       member.pod_class = 0;
     }
-    int group = snapshot.group_of[g];
-    if (group >= 0) one.group = documents.groups[static_cast<size_t>(group)]->id;
+    if (snapshot.group_of[g] != nullptr) one.group = snapshot.group_of[g]->id;
     out.gangs.emplace(one.gang.id, one);
   }
   for (Node node : cluster.nodes) {

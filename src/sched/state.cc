@@ -26,9 +26,9 @@ constexpr unsigned bit(size_t index) { return 1u << index; }
 
 }  // namespace
 
-State::State(const Tables& tables)
+State::State(const Tables& tables, const Level& now)
     : tables_(tables), width_(static_cast<size_t>(tables.resources())), volumes_(tables) {
-  levels_[0].emplace(tables);
+  levels_[0] = now;
   usable_.resize(static_cast<size_t>(tables.nodes()) * width_);
   use(kNow);
 }

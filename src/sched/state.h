@@ -27,7 +27,10 @@ inline constexpr unsigned kToReserve = kShadow;
 
 class State {
  public:
-  explicit State(const Tables& tables);
+  // `now`: what is free as the pass begins, volumes apart.
+  State(const Tables& tables, const Level& now);
+  // Of a pod that is counted in `now`: its volumes.
+  void mount(int node, int pod_class) { volumes_.take(kNow, node, pod_class, 1); }
 
   // Makes the level as a copy of the nearest earlier one when it is not there.
   void ensure(LevelMask level);
@@ -40,7 +43,6 @@ class State {
 
   void take(int node, int pod_class, int times) { change(active_, node, pod_class, -times); }
   // Changes levels other than those in use.
-  void take_in(unsigned mask, int node, int pod_class) { change(mask, node, pod_class, -1); }
   void give_in(unsigned mask, int node, int pod_class) { change(mask, node, pod_class, 1); }
 
   // What is free in every level in use.

@@ -25,8 +25,31 @@ Tables::Tables(const Cluster& cluster) : cluster_(cluster) {
   CHECK(cluster.resources[kCpu] == "cpu");
   CHECK(cluster.resources[kPodCount] == "pods");
   rank_nodes();
-  read_classes();
+  for (size_t q = 0; q < cluster.queues.size(); ++q) {
+    bool fresh = queues_.emplace(cluster.queues[q].name, static_cast<int>(q)).second;
+    CHECK(fresh);
+  }
+  for (const PodClass& pod : cluster.classes) read_class(pod);
   read_terms();
+}
+
+bool Tables::follow() {
+  if (cluster_.pod_terms.size() != term_domains_.size()) return false;
+  for (size_t c = needs_.size(); c < cluster_.classes.size(); ++c) {
+    const PodClass& pod = cluster_.classes[c];
+    if (!pod.ports.empty() || !pod.apart.empty()) return false;
+    read_class(pod);
+    for (size_t term = 0; term < matches_.size(); ++term) {
+      matches_[term].push_back(term_matches(cluster_.pod_terms[term], pod));
+    }
+    looks_around_.push_back(looks_around_at(c));
+  }
+  return true;
+}
+
+int Tables::find_queue(const std::string& name) const {
+  auto found = queues_.find(name);
+  return found == queues_.end() ? -1 : found->second;
 }
 
 void Tables::rank_nodes() {
@@ -49,17 +72,22 @@ void Tables::rank_nodes() {
   }
 }
 
-void Tables::read_classes() {
-  for (const PodClass& pod : cluster_.classes) {
-    CHECK(pod.requests.size() <= cluster_.resources.size());
-    CHECK(static_cast<size_t>(pod.node_rule) < cluster_.node_rules.size());
-    for (int claim : pod.claims) CHECK(static_cast<size_t>(claim) < cluster_.claims.size());
-    std::vector<Need> needs;
-    for (size_t r = 0; r < pod.requests.size(); ++r) {
-      if (pod.requests[r] > 0) needs.push_back({static_cast<int>(r), pod.requests[r]});
-    }
-    needs_.push_back(std::move(needs));
+void Tables::read_class(const PodClass& pod) {
+  CHECK(pod.requests.size() <= cluster_.resources.size());
+  CHECK(static_cast<size_t>(pod.node_rule) < cluster_.node_rules.size());
+  for (int claim : pod.claims) CHECK(static_cast<size_t>(claim) < cluster_.claims.size());
+  std::vector<Need> needs;
+  for (size_t r = 0; r < pod.requests.size(); ++r) {
+    if (pod.requests[r] > 0) needs.push_back({static_cast<int>(r), pod.requests[r]});
   }
+  needs_.push_back(std::move(needs));
+}
+
+bool Tables::looks_around_at(size_t c) const {
+  const PodClass& pod = cluster_.classes[c];
+  bool shunned = std::any_of(apart_terms_.begin(), apart_terms_.end(),
+                             [&](int term) { return matches(term, static_cast<int>(c)); });
+  return shunned || !pod.ports.empty() || !pod.near.empty() || !pod.apart.empty() || !pod.claims.empty();
 }
 
 void Tables::read_terms() {
@@ -72,16 +100,10 @@ void Tables::read_terms() {
     for (const PodClass& pod : cluster_.classes) row.push_back(term_matches(term, pod));
     matches_.push_back(std::move(row));
   }
-  for (size_t c = 0; c < cluster_.classes.size(); ++c) {
-    const PodClass& pod = cluster_.classes[c];
-    bool shunned = std::any_of(apart_terms_.begin(), apart_terms_.end(),
-                               [&](int term) { return matches(term, static_cast<int>(c)); });
-    looks_around_.push_back(shunned || !pod.ports.empty() || !pod.near.empty() || !pod.apart.empty() ||
-                            !pod.claims.empty());
-  }
+  for (size_t c = 0; c < cluster_.classes.size(); ++c) looks_around_.push_back(looks_around_at(c));
 }
 
-const Domains& Tables::domains(const std::string& key) {
+const Domains& Tables::domains(const std::string& key) const {
   auto [at, fresh] = domains_.try_emplace(key);
   if (!fresh) return at->second;
   auto label = [&](int rank) -> const std::string* {

@@ -1,6 +1,6 @@
 // Tables: a Cluster turned into numbers, fixed while a pass lasts: nodes ranked by name (so
 // that the order of the input never shows), requests by resource, topology domains, and which
-// pod terms match which class. Owned by one pass; not thread-safe.
+// pod terms match which class. Kept while the cluster only gains classes (follow()); not thread-safe.
 #pragma once
 
 #include <map>
@@ -27,6 +27,9 @@ class Tables {
  public:
   explicit Tables(const Cluster& cluster);
 
+  // Reads the classes that the cluster has gained. False: with them more has changed than their rows.
+  bool follow();
+
   const Cluster& cluster() const { return cluster_; }
   int nodes() const { return static_cast<int>(by_rank_.size()); }
   int resources() const { return static_cast<int>(cluster_.resources.size()); }
@@ -40,7 +43,8 @@ class Tables {
   // The sum of what ready nodes offer.
   const Amounts& total() const { return total_; }
 
-  const Domains& domains(const std::string& key);
+  int find_queue(const std::string& name) const;  // -1 when there is none
+  const Domains& domains(const std::string& key) const;
   const Domains& domains_of_term(int term) const { return *term_domains_[static_cast<size_t>(term)]; }
   bool matches(int term, int c) const { return matches_[static_cast<size_t>(term)][static_cast<size_t>(c)]; }
   // The terms that some class wants to be apart by.
@@ -50,15 +54,17 @@ class Tables {
 
  private:
   void rank_nodes();
-  void read_classes();
+  void read_class(const PodClass& pod);
   void read_terms();
+  bool looks_around_at(size_t c) const;
 
   const Cluster& cluster_;
   std::vector<int> by_rank_;
   std::vector<int> rank_of_;
   std::vector<std::vector<Need>> needs_;
   Amounts total_;
-  std::map<std::string, Domains> domains_;  // addresses stay
+  std::map<std::string, int, std::less<>> queues_;
+  mutable std::map<std::string, Domains> domains_;  // read when asked for; addresses stay
   std::vector<const Domains*> term_domains_;
   std::vector<std::vector<bool>> matches_;
   std::vector<int> apart_terms_;

@@ -48,7 +48,7 @@ bool Turns::cannot_start(int g) {
   const Gang& gang = pass_.gang(g);
   const Needs& needs = pass_.needs_of(g);
   int q = pass_.queue_of(g);
-  if (pass_.evicted[static_cast<size_t>(g)]) {
+  if (pass_.row(g).evicted) {
     pass_.wait(g, WaitKind::kWaitFor, WaitCode::kOwnMembers,
                "was made to leave; starts anew when all are gone");
   } else if (needs.evicting) {
@@ -123,7 +123,7 @@ void Turns::keep_place(int g) {
 
 void Turns::promise(int g, const Amounts& room) {
   pass_.book.hold(Moment::kSoon, pass_.queue_of(g), room);
-  pass_.promised[static_cast<size_t>(g)] = true;
+  pass_.row(g).promised = true;
 }
 
 // When it is clear beforehand what would be placed, the queue is asked first: it is cheaper.
@@ -146,7 +146,7 @@ bool Turns::bind(int g, unsigned levels) {
   bool done = spots && !last_refusal_;
   if (done) {
     pass_.book.hold(Moment::kNow, q, pass_.requests_of(g, *spots));
-    pass_.bound[static_cast<size_t>(g)] = std::move(*spots);
+    pass_.row(g).bound = std::move(*spots);
   } else {
     pass_.state.roll_back(mark);
   }
@@ -279,8 +279,10 @@ void Turns::make_empty_level() {
       if (member.state != MemberState::kPlaced && member.state != MemberState::kLeaving) continue;
       pass_.state.give_in(kEmpty, pass_.tables.rank_of(member.node), member.pod_class);
     }
-    for (const Spot& spot : pass_.bound[g]) {
-      int pod_class = pass_.gangs[g].members[static_cast<size_t>(spot.member)].pod_class;
+  }
+  for (int g : pass_.open) {
+    for (const Spot& spot : pass_.row(g).bound) {
+      int pod_class = pass_.gang(g).members[static_cast<size_t>(spot.member)].pod_class;
       pass_.state.give_in(kEmpty, spot.node, pod_class);
     }
   }
@@ -324,7 +326,7 @@ Turns::Shape Turns::shape_of(int g) const {
 }
 
 void Turns::finish_evictions() {
-  for (int g : pass_.by_id) {
+  for (int g : pass_.open) {
     const Needs& needs = pass_.needs_of(g);
     // One that is whole without them goes on; for whom they made room has its turn.
     if (!needs.evicting || needs.held == 0 || needs.whole()) continue;
@@ -339,7 +341,7 @@ void Turns::finish_evictions() {
 // As many of these at once as the queue takes; those that are refused even alone go, with all that are like
 // them.
 void Turns::add_extras(int g, std::vector<int> left) {
-  Spots& all = pass_.bound[static_cast<size_t>(g)];
+  Spots& all = pass_.row(g).bound;
   const Gang& gang = pass_.gang(g);
   int q = pass_.queue_of(g);
   auto class_of = [&](int m) { return gang.members[static_cast<size_t>(m)].pod_class; };
@@ -364,38 +366,37 @@ void Turns::add_extras(int g, std::vector<int> left) {
 }
 
 void Turns::place_extras_of(int g) {
-  auto index = static_cast<size_t>(g);
+  const Pass::Row& row = pass_.row(g);
   const Gang& gang = pass_.gang(g);
   // What is bound in this pass was let in.
-  bool begun = pass_.needs_of(g).begun() || !pass_.bound[index].empty();
+  bool begun = row.needs.begun() || !row.bound.empty();
   if (std::optional<Refusal> no = pass_.book.turns_away(pass_.queue_of(g), gang.ns, begun)) {
     return pass_.wait(g, no->kind, no->code, std::move(no->text));
   }
   std::set<int> placed;
-  for (const Spot& spot : pass_.bound[index]) placed.insert(spot.member);
+  for (const Spot& spot : row.bound) placed.insert(spot.member);
   std::vector<int> left;
-  for (int m : pass_.needs_of(g).waiting) {
+  for (int m : row.needs.waiting) {
     if (!placed.contains(m)) left.push_back(m);
   }
   add_extras(g, std::move(left));
-  size_t waiting = pass_.needs_of(g).waiting.size() - pass_.bound[index].size();
+  size_t waiting = row.needs.waiting.size() - row.bound.size();
   if (waiting > 0) {
     pass_.wait(g, WaitKind::kWaitFor, WaitCode::kExtraMembers,
                fmt::format("has its minimum; {} more pod{} wait{} for room", waiting, waiting == 1 ? "" : "s",
                            waiting == 1 ? "s" : ""));
-  } else if (pass_.needs_of(g).held_back > 0) {
+  } else if (row.needs.held_back > 0) {
     pass_.wait(g, WaitKind::kWaitFor, WaitCode::kClaims, gang.lacks_claim);
   }
 }
 
 void Turns::place_extras() {
   std::vector<int> with_extras;
-  for (int g : pass_.by_id) {
-    auto index = static_cast<size_t>(g);
-    const Needs& needs = pass_.needs_of(g);
-    bool whole = needs.whole() ? !needs.evicting : !pass_.bound[index].empty();
-    bool more = needs.waiting.size() > pass_.bound[index].size() || needs.held_back > 0;
-    if (whole && more && pass_.queue_of(g) >= 0 && !pass_.evicted[index]) with_extras.push_back(g);
+  for (int g : pass_.open) {
+    const Pass::Row& row = pass_.row(g);
+    bool whole = row.needs.whole() ? !row.needs.evicting : !row.bound.empty();
+    bool more = row.needs.waiting.size() > row.bound.size() || row.needs.held_back > 0;
+    if (whole && more && pass_.queue_of(g) >= 0 && !row.evicted) with_extras.push_back(g);
   }
   std::stable_sort(with_extras.begin(), with_extras.end(), [&](int a, int b) {
     int x = pass_.book.queue(pass_.queue_of(a)).priority;
