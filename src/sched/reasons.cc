@@ -298,14 +298,30 @@ std::string lacking_volumes_text(const Pass& pass, int g) {
   return "";
 }
 
+std::string extra_members_text(Pass& pass, int g, const std::string& refusal) {
+  const Pass::Row& row = pass.row(g);
+  auto has_none = [&](int m) {
+    return std::none_of(row.bound.begin(), row.bound.end(),
+                        [&](const Spot& spot) { return spot.member == m; });
+  };
+  const size_t waiting = row.needs.waiting.size() - row.bound.size();
+  std::string text = fmt::format("has its minimum; {} more pod{} wait{}", waiting, waiting == 1 ? "" : "s",
+                                 waiting == 1 ? "s" : "");
+  if (!refusal.empty()) return fmt::format("{}: one {}", text, refusal);
+  auto first = std::find_if(row.needs.waiting.begin(), row.needs.waiting.end(), has_none);
+  const int pod_class = pass.gang(g).members[static_cast<size_t>(*first)].pod_class;
+  return fmt::format("{} for room: {}{}", text, pods_phrase(pass, 1, pod_class),
+                     on_nodes(pass, g, pod_class));
+}
+
 std::string missing_members_text(const Gang& gang, const Needs& needs) {
   for (size_t role = 0; role < gang.roles.size(); ++role) {
     if (needs.absent_by_role[role] == 0) continue;
-    return fmt::format("role {} needs {} pods; {} {} not there yet", gang.roles[role].name,
-                       gang.roles[role].min, needs.absent_by_role[role],
+    return fmt::format("role {} needs {}; {} {} not there yet", gang.roles[role].name,
+                       pods_text(gang.roles[role].min), needs.absent_by_role[role],
                        needs.absent_by_role[role] == 1 ? "is" : "are");
   }
-  return fmt::format("needs {} pods; {} {} not there yet", gang.min_member, needs.absent,
+  return fmt::format("needs {}; {} {} not there yet", pods_text(gang.min_member), needs.absent,
                      needs.absent == 1 ? "is" : "are");
 }
 

@@ -21,6 +21,10 @@ std::string too_large_text(Pass& pass, int g);
 // Of a gang whose claims need more volumes than there are; "" when volumes are not what it lacks.
 std::string lacking_volumes_text(const Pass& pass, int g);
 
+// Of the members beyond its minimum that have no node; `refusal`: what its queue has against one of them,
+// "" nothing.
+std::string extra_members_text(Pass& pass, int g, const std::string& refusal);
+
 std::string missing_members_text(const Gang& gang, const Needs& needs);
 
 }  // namespace trainyard::sched

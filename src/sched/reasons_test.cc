@@ -37,6 +37,18 @@ TEST(Reasons, SayWhatIsLackingAndWhoFreesIt) {
   EXPECT_EQ(reason(full, "b"), "needs 3 pods; 1 is not there yet");
 }
 
+TEST(Reasons, OfMembersBeyondTheMinimum) {
+  World queue("node n1 cpu=9\nqueue default cap.cpu=2\ngang a min=1 w@n1:cpu=1 w*3:cpu=1");
+  EXPECT_EQ(reason(queue, "a"),
+            "has its minimum; 2 more pods wait: one needs 1 cpu, queue default holds 2 of the 2 it may");
+  World room("node n1 cpu=2 zone=a\nnode n2 cpu=9\ngang a min=1 w@n1:cpu=1,zone=a w*2:cpu=1,zone=a");
+  EXPECT_EQ(reason(room, "a"), "has its minimum; 1 more pod waits for room: 1 pod of 1 cpu on nodes zone=a");
+}
+
+TEST(Reasons, OfOneThatIsNotThere) {
+  EXPECT_EQ(reason(World("node n1 cpu=9\ngang a min=1"), "a"), "needs 1 pod; 1 is not there yet");
+}
+
 TEST(Reasons, NameTheOneThatIsReservedFor) {
   World world("node n1 cpu=4\ngang x w@n1:cpu=2\ngang old age=400 w*1:cpu=4\ngang b w*1:cpu=2");
   EXPECT_EQ(reason(world, "b"), "fits, but would delay default/old, which has waited longer");

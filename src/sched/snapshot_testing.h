@@ -31,7 +31,8 @@ inline std::string term_text(const PodTerm& term) {
 }
 
 inline bool matches(const PodTerm& term, const PodClass& pod) {
-  bool here = !term.namespaces || std::binary_search(term.namespaces->begin(), term.namespaces->end(), pod.ns);
+  bool here =
+      !term.namespaces || std::binary_search(term.namespaces->begin(), term.namespaces->end(), pod.ns);
   return here && hold_all(term.selector, pod.labels);
 }
 

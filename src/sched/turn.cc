@@ -339,21 +339,23 @@ void Turns::finish_evictions() {
 }
 
 // As many of these at once as the queue takes; those that are refused even alone go, with all that are like
-// them.
-void Turns::add_extras(int g, std::vector<int> left) {
+// them: why the queue refused the first of those.
+std::optional<Refusal> Turns::add_extras(int g, std::vector<int> left) {
   Spots& all = pass_.row(g).bound;
   const Gang& gang = pass_.gang(g);
   int q = pass_.queue_of(g);
   auto class_of = [&](int m) { return gang.members[static_cast<size_t>(m)].pod_class; };
+  std::optional<Refusal> why;
   for (size_t chunk = left.size(); !left.empty();) {
     chunk = std::min(chunk, left.size());
     auto end = left.begin() + static_cast<std::ptrdiff_t>(chunk);
     size_t mark = pass_.state.mark();
     Spots spots = pass_.placer.place_extra(gang, {left.begin(), end}, q, all);
     Amounts wanted = pass_.requests_of(g, spots);
-    if (pass_.book.refuses(q, wanted, Moment::kNow)) {
+    if (std::optional<Refusal> no = pass_.book.refuses(q, wanted, Moment::kNow)) {
       pass_.state.roll_back(mark);
       int refused = class_of(left.front());
+      if (chunk == 1 && !why) why = std::move(no);
       if (chunk == 1) std::erase_if(left, [&](int m) { return class_of(m) == refused; });
       chunk = std::max<size_t>(1, chunk / 2);
       continue;
@@ -363,6 +365,7 @@ void Turns::add_extras(int g, std::vector<int> left) {
     left.erase(left.begin(), end);
   }
   std::sort(all.begin(), all.end(), [](const Spot& a, const Spot& b) { return a.member < b.member; });
+  return why;
 }
 
 void Turns::place_extras_of(int g) {
@@ -379,12 +382,10 @@ void Turns::place_extras_of(int g) {
   for (int m : row.needs.waiting) {
     if (!placed.contains(m)) left.push_back(m);
   }
-  add_extras(g, std::move(left));
-  size_t waiting = row.needs.waiting.size() - row.bound.size();
-  if (waiting > 0) {
+  const std::optional<Refusal> refusal = add_extras(g, std::move(left));
+  if (row.needs.waiting.size() > row.bound.size()) {
     pass_.wait(g, WaitKind::kWaitFor, WaitCode::kExtraMembers,
-               fmt::format("has its minimum; {} more pod{} wait{} for room", waiting, waiting == 1 ? "" : "s",
-                           waiting == 1 ? "s" : ""));
+               extra_members_text(pass_, g, refusal ? refusal->text : ""));
   } else if (row.needs.held_back > 0) {
     pass_.wait(g, WaitKind::kWaitFor, WaitCode::kClaims, gang.lacks_claim);
   }

@@ -41,7 +41,7 @@ class Turns {
   std::optional<Refusal> refused_at_once(int g, Moment when) const;
   Shape shape_of(int g) const;
   void place_extras_of(int g);
-  void add_extras(int g, std::vector<int> left);
+  std::optional<Refusal> add_extras(int g, std::vector<int> left);
 
   Pass& pass_;
   Preemption preemption_;
