@@ -32,10 +32,6 @@ std::string_view type_name(const json::value& value) {
 
 const json::object kNothing;
 
-}  // namespace
-
-namespace {
-
 constexpr size_t kShownMax = 80;
 
 // JSON with numbers as people write them: 2.11, where json says 2.11E0. Ends soon after what is shown.
