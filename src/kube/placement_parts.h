@@ -1,6 +1,7 @@
 // What an API server demands, beyond types, of the fields that say where a pod goes and what it brings
-// along: tolerations, spread constraints, aliases of hosts, overhead. Pure; one list of rules for whoever
-// takes pods or templates of pods. Those of containers: pod_parts.h.
+// along: node selectors, affinity, tolerations, spread constraints, ports of the node, names and aliases of
+// hosts, overhead. Pure; one list of rules for whoever takes pods or templates of pods. Those of
+// containers: pod_parts.h.
 #pragma once
 
 #include "kube/part_fault.h"

@@ -28,7 +28,18 @@ TEST(PodParts, Containers) {
       {R"({"livenessProbe":{"exec":{"command":["a"]}},"readinessProbe":null})", ""},
       {R"({"livenessProbe":{}})", "required livenessProbe"},
       {R"({"startupProbe":{"exec":{},"tcpSocket":{"port":1},"grpc":{"port":1}}})",
-       "forbidden startupProbe.tcpSocket; forbidden startupProbe.grpc"},
+       "forbidden startupProbe.tcpSocket; forbidden startupProbe.grpc; required startupProbe.exec.command"},
+      {R"({"livenessProbe":{"httpGet":{"port":"web"},"periodSeconds":0}})", ""},
+      {R"({"livenessProbe":{"httpGet":{"port":70000},"periodSeconds":-1},"readinessProbe":{"tcpSocket":{}}})",
+       "invalid livenessProbe.httpGet.port = 70000; invalid livenessProbe.periodSeconds = -1; "
+       "required readinessProbe.tcpSocket.port"},
+      {R"({"lifecycle":{"preStop":{"sleep":{"seconds":1}},"postStart":{"exec":{"command":["a"]}}}})", ""},
+      {R"({"lifecycle":{"preStop":{},"postStart":{"exec":{},"httpGet":{"port":1}}}})",
+       "forbidden lifecycle.postStart.httpGet; required lifecycle.postStart.exec.command; "
+       "required lifecycle.preStop"},
+      {R"({"image":" tf","restartPolicy":"Sometimes","securityContext":{"runAsUser":-5}})",
+       "invalid image =  tf; unsupported restartPolicy = Sometimes; invalid securityContext.runAsUser = -5"},
+      {R"({"image":"tf","restartPolicy":"Always","securityContext":{"runAsUser":0,"runAsGroup":1}})", ""},
   };
   for (const PartRow& row : rows)
     EXPECT_EQ(fault_text(container_faults(part_of(row.part))), row.expected) << row.part;

@@ -142,6 +142,11 @@ void check_pod_fields(const Reader& spec) {
   }
   check_string_map(spec.child("nodeSelector"));
   report_faults(spec, kube::placement_faults(spec.object()));
+  const json::value* debuggers = spec.raw("ephemeralContainers");
+  if (debuggers != nullptr && !debuggers->is_null()) {
+    spec.report("ephemeralContainers", ProblemKind::kForbidden,
+                "a pod template cannot have them: they are added to pods that run");
+  }
 }
 
 }  // namespace

@@ -56,14 +56,22 @@ model::Cleanup read_cleanup(const Reader& run, const Reader& spec, const Setting
   return cleanup_named(word ? *word : settings.default_clean_policy);
 }
 
+// The name of another object; "" when none is given.
+std::string named(const Reader& from, std::string_view key) {
+  std::string name = from.text(key).value_or("");
+  std::string fault = name.empty() ? "" : name_fault(name, NameRule::kDns1123Subdomain);
+  if (!fault.empty()) from.report(key, ProblemKind::kInvalid, fault);
+  return name;
+}
+
 TfSchedulingPolicy read_scheduling(const Reader& run) {
   Reader policy = run.child("schedulingPolicy");
   TfSchedulingPolicy scheduling;
   if (auto least = policy.whole("minAvailable", 0)) scheduling.min_available = static_cast<int>(*least);
   if (auto wait = policy.whole("scheduleTimeoutSeconds", 0))
     scheduling.timeout_seconds = static_cast<int>(*wait);
-  scheduling.queue = policy.text("queue").value_or("");
-  scheduling.priority_class = policy.text("priorityClass").value_or("");
+  scheduling.queue = named(policy, "queue");
+  scheduling.priority_class = named(policy, "priorityClass");
   Reader amounts = policy.child("minResources");
   for (const auto& member : amounts.object()) {
     if (member.value().is_null()) continue;

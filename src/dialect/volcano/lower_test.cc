@@ -230,7 +230,7 @@ TEST(Lower, CompanionsOfPluginsAndVolumes) {
   model::JobSpec spec =
       lowered(usual_job("  plugins: {svc: [], ssh: [], env: []}\n"
                         "  volumes: [{mountPath: /a, volumeClaimName: data}, {mountPath: /b, volumeClaim: "
-                        "{accessModes: [ReadWriteOnce]}}]\n"));
+                        "{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]\n"));
   ASSERT_EQ(spec.companions.size(), 6u);
   using K = model::CompanionKind;
   EXPECT_EQ(spec.companions[0].kind, K::kService);

@@ -161,6 +161,33 @@ void check_dependencies(const Spec& spec, Problems& problems) {
   CycleFinder(spec, problems).run();
 }
 
+// What a claim that is to be made must say for an API server to take it.
+void check_claim(const Volume& volume, Problems& problems) {
+  const std::string at = volume.path + ".volumeClaim";
+  const json::array* modes = kube::array_at(*volume.claim, {"accessModes"});
+  if (modes == nullptr || modes->empty()) {
+    report(problems, at + ".accessModes", ProblemKind::kRequired, "", "at least 1 access mode is required");
+  }
+  for (size_t i = 0; modes != nullptr && i < modes->size(); ++i) {
+    const json::value& mode = (*modes)[i];
+    if (mode == "ReadWriteOnce" || mode == "ReadOnlyMany" || mode == "ReadWriteMany" ||
+        mode == "ReadWriteOncePod")
+      continue;
+    report(problems, fmt::format("{}.accessModes[{}]", at, i), ProblemKind::kUnsupported, shown(mode),
+           "supported values: \"ReadWriteOnce\", \"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOncePod\"");
+  }
+  const std::string size = at + ".resources.requests.storage";
+  const json::value* storage = kube::find(*volume.claim, {"resources", "requests", "storage"});
+  if (storage == nullptr) {
+    report(problems, size, ProblemKind::kRequired, "", "must be specified");
+    return;
+  }
+  Result<kube::Quantity> amount = kube::Quantity::from_json(*storage);
+  if (!amount.ok() || amount->is_negative() || amount->is_zero()) {
+    report(problems, size, ProblemKind::kInvalid, shown(*storage), "must be a quantity above 0, as 10Gi");
+  }
+}
+
 void check_volume(const Spec& spec, const Volume& volume, std::set<std::string>& paths, Problems& problems) {
   if (volume.mount_path.empty()) {
     report(problems, volume.path + ".mountPath", ProblemKind::kRequired, "", "must be specified");
@@ -175,7 +202,10 @@ void check_volume(const Spec& spec, const Volume& volume, std::set<std::string>&
     report(problems, volume.path, ProblemKind::kRequired, "",
            "either volumeClaim or volumeClaimName must be specified");
   }
-  if (volume.claim_name.empty()) return;
+  if (volume.claim_name.empty()) {
+    if (volume.claim != nullptr) check_claim(volume, problems);
+    return;
+  }
   std::string fault = name_fault(volume.claim_name, NameRule::kDns1123Subdomain);
   if (!fault.empty()) {
     report(problems, volume.path + ".volumeClaimName", ProblemKind::kInvalid, quoted(volume.claim_name),
@@ -202,6 +232,10 @@ void check_totals(const Reader& reader, const Spec& spec) {
   }
   std::string fault = name_fault(spec.queue, NameRule::kDns1123Subdomain);
   if (!spec.queue.empty() && !fault.empty()) reader.report("queue", ProblemKind::kInvalid, fault);
+  fault = name_fault(spec.priority_class, NameRule::kDns1123Subdomain);
+  if (!spec.priority_class.empty() && !fault.empty()) {
+    reader.report("priorityClassName", ProblemKind::kInvalid, fault);
+  }
   if (spec.queue == "root") {
     reader.report("queue", ProblemKind::kInvalid, "jobs cannot be submitted to the root queue");
   }

@@ -292,6 +292,15 @@ TEST(Validate, Volumes) {
        {"spec.volumes[0].volumeClaimName: Forbidden: give volumeClaimName alone to use a claim that is "
         "there, or "
         "volumeClaim alone to have one made"}},
+      {"a claim that no server makes",
+       with("[{mountPath: /a, volumeClaim: {}}, {mountPath: /b, volumeClaim: {accessModes: [Sometimes], "
+            "resources: {requests: {storage: big}}}}]"),
+       {"spec.volumes[0].volumeClaim.accessModes: Required value: at least 1 access mode is required",
+        "spec.volumes[0].volumeClaim.resources.requests.storage: Required value: must be specified",
+        "spec.volumes[1].volumeClaim.accessModes[0]: Unsupported value: \"Sometimes\": supported values: "
+        "\"ReadWriteOnce\", \"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOncePod\"",
+        "spec.volumes[1].volumeClaim.resources.requests.storage: Invalid value: \"big\": must be a quantity "
+        "above 0, as 10Gi"}},
       {"both, because Volcano wrote the name",
        with("[{mountPath: /a, volumeClaimName: tj-pvc-0123456789ab, "
             "volumeClaim: {}}]"),
