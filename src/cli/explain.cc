@@ -29,6 +29,17 @@ struct Jobs {
   bool all_fine = true;
 };
 
+// The gang as it would be made: never of more pods than there can be.
+void settle_gang(model::JobSpec& spec, Time now) {
+  model::Observation fresh;
+  fresh.spec = spec;
+  fresh.spec.mode = model::RunMode::kRun;
+  fresh.state.roles.resize(spec.roles.size());
+  for (const model::Step& step : engine::plan(fresh, now).steps) {
+    if (const auto* made = std::get_if<model::UpsertGang>(&step)) spec.gang = made->gang;
+  }
+}
+
 Jobs lower_all(const Manifests& manifests, const dialect::Settings& settings, const Console& console) {
   Jobs jobs;
   jobs.all_fine = report_complaints(manifests, console);
@@ -36,6 +47,7 @@ Jobs lower_all(const Manifests& manifests, const dialect::Settings& settings, co
     if (object.dialect == nullptr) continue;
     dialect::LowerResult lowered = lower_document(object, settings);
     if (auto* spec = std::get_if<model::JobSpec>(&lowered)) {
+      settle_gang(*spec, Time{});
       jobs.valid.push_back({&object, std::move(*spec)});
       continue;
     }

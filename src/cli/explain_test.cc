@@ -155,5 +155,15 @@ TEST(Explain, ForAJobThatGoesNothingIsMade) {
   EXPECT_THAT(err.str(), HasSubstr("TFJob a: is being deleted: nothing more would be created\n"));
 }
 
+TEST(Explain, AGangIsShownAsItWouldBeMade) {
+  std::string job(kTrainingOfOne);
+  job.replace(job.find("uid: u}"), 7, "uid: u, annotations: {trainyard.dev/gang-scheduler: volcano}}");
+  job.insert(job.find("  tfReplicaSpecs"), "  runPolicy: {schedulingPolicy: {minAvailable: 9}}\n");
+  const std::string said = explained(job);
+  EXPECT_THAT(said, HasSubstr("PodGroup a of Volcano: 1 pods start together or not at all"));
+  EXPECT_THAT(said,
+              HasSubstr("  minAvailable 9 is more than all replicas together: the gang is let in with 1\n"));
+}
+
 }  // namespace
 }  // namespace trainyard::cli

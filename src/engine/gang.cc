@@ -92,8 +92,10 @@ bool keep_gang(Pass& pass) {
   if (!pass.spec.gang) return true;
   const Gang& wanted = *pass.spec.gang;
   const GangSeen* seen = pass.seen.gang ? &*pass.seen.gang : nullptr;
+  int asked = wanted.min_member;
   if (wanted.owned && (seen == nullptr || seen->owned)) {
     Gang gang = gang_to_be(pass);
+    asked = gang.min_member;
     if (seen == nullptr) {
       pass.upserts.push_back(model::UpsertGang{"", std::move(gang)});
     } else if (!up_to_date(gang, seen->spec)) {
@@ -109,7 +111,7 @@ bool keep_gang(Pass& pass) {
   pass.wait(model::WaitKind::kGangPending,
             seen != nullptr || wanted.owned
                 ? fmt::format("waiting for the scheduler to let in the gang {} of {} pods{}", wanted.name,
-                              wanted.min_member, why)
+                              asked, why)
                 : fmt::format("waiting for the PodGroup {}, which does not exist", wanted.name));
   return false;
 }

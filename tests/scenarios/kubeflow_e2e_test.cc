@@ -30,10 +30,16 @@ TEST(KubeflowEndToEnd, E01_AWholeLife) {
   EXPECT_EQ(yard.cost_of([&] { yard.restart_operator().after(86'400); }), 0);
 }
 
-// A gang that is too large waits, and runs once the policy is edited.
+// Differs: theirs waits for pods that nobody makes, until the policy is edited; ours asks for those that
+// there are, and says so (0210-a-gang-asks-for-what-its-job-makes.md).
 TEST(KubeflowEndToEnd, E02_AGangThatIsTooLarge) {
   Yard yard(dialect::Settings{.gang_scheduler = "volcano"});
-  yard.submit(tfjob("Worker 1", "schedulingPolicy: {minAvailable: 10}")).gang_is("Pending").after(15);
+  yard.submit(tfjob("Worker 1", "schedulingPolicy: {minAvailable: 10}"));
+  EXPECT_EQ(kube::int_at(yard.pod_group(), {"spec", "minMember"}), 1);
+  EXPECT_EQ(yard.events("GangTooLarge"),
+            "Warning GangTooLarge: minAvailable 10 is more than all replicas together: the gang is let in "
+            "with 1");
+  yard.gang_is("Pending").after(15);
   EXPECT_EQ(yard.conditions(), "Created=True");
   yard.edit("spec: {runPolicy: {schedulingPolicy: {minAvailable: 1}}}");
   EXPECT_EQ(kube::int_at(yard.pod_group(), {"spec", "minMember"}), 1);

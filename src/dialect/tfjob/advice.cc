@@ -76,6 +76,18 @@ void say_no_timeout(const TfJob& job, const std::optional<model::Gang>& gang,
            *job.scheduling.timeout_seconds)});
 }
 
+// It would wait for pods that nobody makes.
+void say_too_large(const TfJob& job, const std::optional<model::Gang>& gang,
+                   std::vector<model::Advice>& advice) {
+  const int least = job.scheduling.min_available.value_or(0);
+  const int total = job.total_replicas();
+  if (!gang || !gang->owned || least <= total) return;
+  advice.push_back(
+      {"GangTooLarge",
+       fmt::format("minAvailable {} is more than all replicas together: the gang is let in with {}", least,
+                   total)});
+}
+
 }  // namespace
 
 std::vector<model::Advice> advice_for(const TfJob& job, std::string_view scheduler,
@@ -86,6 +98,7 @@ std::vector<model::Advice> advice_for(const TfJob& job, std::string_view schedul
   say_never_ends(job, advice);
   say_host_ports(job, advice);
   say_no_timeout(job, gang, advice);
+  say_too_large(job, gang, advice);
   return advice;
 }
 

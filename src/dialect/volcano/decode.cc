@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "dialect/shared/template.h"
+#include "dialect/volcano/go_duration.h"
 #include "dialect/volcano/policies.h"
 #include "kube/access.h"
 #include "kube/meta.h"
@@ -142,6 +143,10 @@ Spec decode(const Reader& root) {
   }
   result.plugins = decode_plugins(spec);
   check_topology_tiers(spec);
+  std::optional<std::string> estimate = spec.text("runningEstimate");
+  if (estimate && !parse_go_duration(*estimate)) {
+    spec.report("runningEstimate", ProblemKind::kInvalid, std::string(kDurationRule));
+  }
   return result;
 }
 

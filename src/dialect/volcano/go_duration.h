@@ -10,6 +10,8 @@
 
 namespace trainyard::dialect::vc {
 
+inline constexpr std::string_view kDurationRule = R"(must be a duration such as "30s", "5m" or "1h30m")";
+
 // nullopt when it is no duration, or one that milliseconds in 64 bits cannot hold.
 // What is finer than a millisecond is rounded up, so that a short wait stays a wait.
 std::optional<Duration> parse_go_duration(std::string_view text);

@@ -107,8 +107,7 @@ void decode_timeout(const Reader& reader, Policy& policy) {
   if (!text) return;
   policy.timeout = parse_go_duration(*text);
   if (!policy.timeout || *policy.timeout < Duration{0}) {
-    reader.report("timeout", ProblemKind::kInvalid,
-                  "must be a duration such as \"30s\", \"5m\" or \"1h30m\"");
+    reader.report("timeout", ProblemKind::kInvalid, std::string(kDurationRule));
   }
 }
 
