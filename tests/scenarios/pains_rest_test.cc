@@ -62,7 +62,10 @@ TEST(Pain, P23_APolicyIsHonouredOrRefused) {
   yard.submit(tfjob("Chief 1, Worker 4", "", "enableDynamicWorker: true")).let("* Running");
   yard.let("worker-0 Failed 1; worker-1 Failed 1; worker-2 Failed 1");
   EXPECT_EQ(yard.conditions(), "Created=True Running=True");
-  EXPECT_EQ(yard.replicas(), "Chief active=1, Worker active=1 failed=3");
+  EXPECT_EQ(yard.replicas(),
+            "Chief active=1, Worker active=1 failed=3 selector=\"training.kubeflow.org/job-name=j,"
+            "training.kubeflow.org/operator-name=tfjob-controller,"
+            "training.kubeflow.org/replica-type=worker\"");
   EXPECT_EQ(problems(dialect::tfjob(), tfjob("Worker 4", "", "successPolicy: HalfOfTheWorkers")),
             "spec.successPolicy: Unsupported value: \"HalfOfTheWorkers\": supported values: \"\", "
             "\"AllWorkers\"");
