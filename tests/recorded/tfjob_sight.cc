@@ -28,6 +28,15 @@ std::string counts_text(const json::object& statuses) {
   return joined(roles, " ");
 }
 
+// The roles that say by which labels their pods are found.
+std::string selectors_text(const json::object& statuses) {
+  std::set<std::string> roles;
+  for (const auto& role : statuses) {
+    if (role.value().as_object().contains("selector")) roles.insert(std::string(key_text(role)));
+  }
+  return joined(roles, " ");
+}
+
 json::array owners_view(const json::object& object) {
   json::array owners;
   if (const json::array* list = kube::array_at(object, {"metadata", "ownerReferences"})) {
@@ -185,6 +194,7 @@ Facts status_facts(const json::object& status) {
   facts["conditions"] = list;
   if (const json::object* counts = kube::object_at(status, {"replicaStatuses"})) {
     facts["replicaStatuses"] = counts_text(*counts);
+    if (std::string told = selectors_text(*counts); !told.empty()) facts["selectors"] = told;
   }
   for (std::string_view key : {"startTime", "completionTime", "lastReconcileTime"}) {
     if (!kube::text_at(status, {key}).empty()) facts[std::string(key)] = "set";
