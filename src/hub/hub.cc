@@ -237,6 +237,7 @@ void Body::run() {
     gather(lock);
     Steady::time_point tick = Steady::now() + kTick;
     if (paused_until_ > Steady::now()) tick = std::min(tick, paused_until_);
+    tick = std::min(tick, watchers_.next_bookmark().value_or(tick));
     wake_.wait_until(lock, tick, [&] {
       return closing_ || !waiting_.empty() || store_.revision() > committed_ || told_ < committed_ ||
              watchers_.has_new();

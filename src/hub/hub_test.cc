@@ -375,6 +375,21 @@ TEST(HubTest, AStreamingListEndsWithABookmark) {
   EXPECT_EQ(told.await(4), "added b; added a; bookmark; deleted a");
 }
 
+// Who watches one kind goes on after the end of a watch without what has become of all the others.
+TEST(HubTest, AWatchThatIsAboutToEndTellsHowFarItIs) {
+  std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
+  Told told;
+  kube::Watch query;
+  query.version = std::to_string(hub->revision());
+  query.timeout_seconds = 3;
+  const auto begin = std::chrono::steady_clock::now();
+  auto watch = hub->watch(kube::kSecrets, "default", query, told.sink()).value();
+  ASSERT_TRUE(hub->call(create(config("a"))).ok());
+  EXPECT_EQ(told.await(1), "bookmark");
+  EXPECT_EQ(told.events()[0].revision, hub->revision());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
 TEST(HubTest, WatchesOfTheFutureAndOfUnknownFieldsAreRefused) {
   std::unique_ptr<Hub> hub = Hub::open(test_options()).value();
   Told told;

@@ -92,10 +92,22 @@ Result<std::shared_ptr<Watcher>> Watchers::add(const store::Store& store, int64_
   watcher->has_begun_ = !begins_with_present(query);
   watcher->told_ = watcher->has_begun_ ? page->revision : committed;
   if (watcher->told_ > committed) return store::too_large_version(watcher->told_, committed);
-  watcher->bookmark_at_ = now + kBookmarkEvery;
+  if (query.timeout_seconds > 0) {
+    watcher->last_bookmark_at_ = now + std::chrono::seconds(query.timeout_seconds) - kBookmarkBeforeEnd;
+  }
+  expect_bookmark(*watcher, now);
   all_.push_back(watcher);
   has_new_ = true;
   return watcher;
+}
+
+void Watchers::expect_bookmark(Watcher& watcher, Steady::time_point now) {
+  if (!watcher.query_.bookmarks) return;
+  watcher.bookmark_at_ = now + kBookmarkEvery;
+  // Who comes again after the end goes on from there.
+  const std::optional<Steady::time_point>& last = watcher.last_bookmark_at_;
+  if (last && *last > now) watcher.bookmark_at_ = std::min(watcher.bookmark_at_, *last);
+  next_bookmark_ = std::min(next_bookmark_.value_or(watcher.bookmark_at_), watcher.bookmark_at_);
 }
 
 void Watchers::begin(const store::Store& store, Watcher& watcher, int64_t committed, Telling& telling) {
@@ -140,13 +152,16 @@ std::vector<Telling> Watchers::take(const store::Store& store, const LogSizes& s
                                     Steady::time_point now) {
   std::erase_if(all_, [](const std::shared_ptr<Watcher>& watcher) { return watcher->is_dropped(); });
   std::vector<Telling> tellings;
+  next_bookmark_.reset();
   for (const std::shared_ptr<Watcher>& watcher : all_) {
     Telling telling;
     if (!watcher->has_begun_) begin(store, *watcher, committed, telling);
     if (!telling.over) go_on(store, sizes, *watcher, committed, telling);
     if (watcher->query_.bookmarks && now >= watcher->bookmark_at_) {
-      watcher->bookmark_at_ = now + kBookmarkEvery;
+      expect_bookmark(*watcher, now);
       telling.bookmark = bookmark_at(watcher->resource_, committed, false);
+    } else if (watcher->query_.bookmarks) {
+      next_bookmark_ = std::min(next_bookmark_.value_or(watcher->bookmark_at_), watcher->bookmark_at_);
     }
     if (telling.empty()) continue;
     telling.watcher = watcher;

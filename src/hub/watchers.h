@@ -20,12 +20,12 @@ namespace trainyard::hub {
 
 using Steady = std::chrono::steady_clock;
 inline constexpr std::chrono::seconds kBookmarkEvery{60};
+inline constexpr std::chrono::seconds kBookmarkBeforeEnd{2};  // of a watch that asks for an end
 
 // One watch. `tell` and `close` are called by the hub's thread alone, `drop` by anybody.
 class Watcher {
  public:
   Watcher(kube::Resource resource, std::string ns, kube::Watch query, WatchSink sink)
-
       : kept_(resource),
         resource_(kept_.view()),
         ns_(std::move(ns)),
@@ -52,6 +52,7 @@ class Watcher {
   const kube::Resource resource_;  // a view of kept_
   const std::string ns_;
   const kube::Watch query_;
+  std::optional<Steady::time_point> last_bookmark_at_;  // before it ends
   // State of the hub's thread, guarded by the hub's lock.
   bool has_begun_ = true;  // false: the objects of revision told_ are to be told first
   int64_t told_ = 0;
@@ -89,6 +90,8 @@ class Watchers {
                             Steady::time_point now);
   // Whether somebody waits for the present.
   bool has_new() const { return has_new_; }
+  // When take() has something to tell even if nothing changes.
+  std::optional<Steady::time_point> next_bookmark() const { return next_bookmark_; }
   std::vector<std::shared_ptr<Watcher>> take_all() { return std::exchange(all_, {}); }
 
  private:
@@ -96,8 +99,11 @@ class Watchers {
   static void go_on(const store::Store& store, const LogSizes& sizes, Watcher& watcher, int64_t committed,
                     Telling& telling);
 
+  void expect_bookmark(Watcher& watcher, Steady::time_point now);
+
   std::vector<std::shared_ptr<Watcher>> all_;  // in the order they came
   bool has_new_ = false;
+  std::optional<Steady::time_point> next_bookmark_;  // the first of all
 };
 
 }  // namespace trainyard::hub

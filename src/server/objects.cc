@@ -18,7 +18,7 @@
 namespace trainyard::server {
 namespace {
 
-constexpr Duration kWatchLifetime = std::chrono::minutes{40};
+constexpr int64_t kWatchLifetimeSeconds = 40 * 60;
 
 bool is_crd(const ApiResource& api) {
   return api.resource.group == "apiextensions.k8s.io" && api.resource.plural == "customresourcedefinitions";
@@ -256,13 +256,13 @@ void Objects::watch(const CallRef& call) {
     return refuse(call, version_too_large(ahead->asked, revision));
   // A watch of one object by its path is one with a selector.
   if (!call->path.name.empty()) query.value().fields.add("metadata.name", call->path.name);
-  Duration lifetime = query->timeout_seconds > 0 ? seconds(query->timeout_seconds) : kWatchLifetime;
+  if (query->timeout_seconds == 0) query.value().timeout_seconds = kWatchLifetimeSeconds;
   WatchView view{call->api, call->form, call->include, clock_};
   auto stream = open_watch(hub_, lines_, call->path.ns, *query, std::move(view));
   if (!stream.ok()) return refuse(call, status_of(stream.error(), call->api->resource, ""));
   call->respond(StreamResponse{.content_type = std::string(content_type_of(call->form)),
                                .stream = std::move(stream).value(),
-                               .lifetime = lifetime});
+                               .lifetime = seconds(query->timeout_seconds)});
 }
 
 void Objects::create(const CallRef& call) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
 #include "kube/access.h"
@@ -11,6 +12,7 @@ namespace trainyard::server {
 namespace {
 
 constexpr size_t kFieldManagerLengthMax = 128;
+constexpr int64_t kWatchSecondsMax = 1'000'000;
 
 Error bad_query(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
 
@@ -274,7 +276,7 @@ Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& que
   watch.bookmarks = *bookmarks;
   Result<std::optional<int64_t>> timeout = query.number("timeoutSeconds");
   if (!timeout.ok()) return timeout.error();
-  watch.timeout_seconds = std::max<int64_t>(0, timeout->value_or(0));
+  watch.timeout_seconds = std::clamp<int64_t>(timeout->value_or(0), 0, kWatchSecondsMax);
   Result<bool> initial = query.flag("sendInitialEvents");
   if (!initial.ok()) return initial.error();
   if (query.has("sendInitialEvents")) {
