@@ -147,7 +147,9 @@ void Checks::begin_http(UnderWay& check, const json::object& http, const json::o
     return;
   }
   check.socket = std::move(socket).value();
-  if (text_at(http, {"scheme"}) == "HTTPS") check.tls = std::make_unique<transport::TlsLink>(check.socket.get());
+  if (text_at(http, {"scheme"}) == "HTTPS") {
+    check.tls = std::make_unique<transport::TlsLink>(check.socket.get());
+  }
   check.request = request_of(http, *port);
 }
 

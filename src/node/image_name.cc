@@ -96,6 +96,10 @@ std::string full_name(const ImageName& name) {
   return fmt::format("{}/{}:{}", name.host, name.repository, name.tag);
 }
 
+std::string name_by_digest(const ImageName& name, std::string_view digest) {
+  return fmt::format("{}/{}@{}", name.host, name.repository, digest);
+}
+
 bool on_loopback(const ImageName& name) {
   std::string_view host = name.host;
   if (host.starts_with("[::1]")) return true;

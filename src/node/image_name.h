@@ -21,6 +21,8 @@ struct ImageName {
 Result<ImageName> parse_image_name(std::string_view text);
 // "docker.io/library/busybox:latest"; a digest wins over a tag, so what is named is one image.
 std::string full_name(const ImageName& name);
+// "docker.io/library/busybox@sha256:...": what runs, whatever its tag comes to mean.
+std::string name_by_digest(const ImageName& name, std::string_view digest);
 // A registry on this machine may speak plain HTTP.
 bool on_loopback(const ImageName& name);
 

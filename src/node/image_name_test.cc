@@ -50,6 +50,13 @@ TEST(ImageName, KnowsRegistriesOfThisMachine) {
   EXPECT_FALSE(on_loopback(*parse_image_name("busybox")));
 }
 
+TEST(ImageName, TheSameByDigest) {
+  EXPECT_EQ(name_by_digest(*parse_image_name("busybox:1.36"), "sha256:ab"),
+            "docker.io/library/busybox@sha256:ab");
+  EXPECT_EQ(name_by_digest(*parse_image_name("localhost:5000/a/b"), "sha256:ab"),
+            "localhost:5000/a/b@sha256:ab");
+}
+
 TEST(ImageName, PolicyDefaultsByTag) {
   EXPECT_EQ(pull_policy("", *parse_image_name("a")), PullPolicy::kAlways);
   EXPECT_EQ(pull_policy("", *parse_image_name("a:latest")), PullPolicy::kAlways);

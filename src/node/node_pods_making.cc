@@ -232,7 +232,7 @@ void Node::Agent::start_container(Entry& entry, const StartContainer& what, Time
   entry.dirty = true;
   if (const json::object* container = find_container(*entry.pod, what.name)) {
     std::string image(text_at(*container, {"image"}));
-    entry.machine.on_image(image, runtime_.has_image(image));
+    entry.machine.on_image(what.name, image, runtime_.image_id(image));
   }
   std::string reason;
   Result<ContainerPlan> plan = plan_start(entry, what, reason);

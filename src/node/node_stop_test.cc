@@ -23,7 +23,7 @@ class Recorded final : public Runtime {
                                          const std::vector<ContainerPlan>& containers) const override {
     return inner_.cannot_honour(pod, containers);
   }
-  bool has_image(const std::string& image) const override { return inner_.has_image(image); }
+  std::string image_id(const std::string& image) const override { return inner_.image_id(image); }
   Result<std::string> prepare(const PodPlan& pod) override { return inner_.prepare(pod); }
   Result<Done> set_hosts(const std::string& uid, const std::map<std::string, std::string>& hosts) override {
     return inner_.set_hosts(uid, hosts);

@@ -85,6 +85,8 @@ void PodMachine::take_up(const PodView& view) {
       std::optional<ContainerStatus> recalled = recall(view.pod, entry.get_object());
       if (recalled) recalled_.push_back(*recalled);
       recall_resources(entry.get_object());
+      std::string name(text_at(entry.get_object(), {"name"}));
+      image_ids_[std::move(name)] = text_at(entry.get_object(), {"imageID"});
     }
   }
   std::string_view reason = text_at(view.pod, {"status", "reason"});
@@ -362,9 +364,10 @@ void PodMachine::on_prepared(const Result<std::string>& ip, Time now) {
   events_.push_back({true, mount ? "FailedMount" : "FailedCreatePodSandBox", ip.error().message});
 }
 
-void PodMachine::on_image(std::string_view image, bool is_here) {
-  std::string_view rest =
-      is_here ? "already present on machine" : "is not on this machine: the host's own root stands in for it";
+void PodMachine::on_image(const std::string& name, std::string_view image, std::string id) {
+  std::string_view rest = id.empty() ? "is not on this machine: the host's own root stands in for it"
+                                     : "already present on machine";
+  image_ids_[name] = std::move(id);
   events_.push_back({false, "Pulled", fmt::format("Container image \"{}\" {}", image, rest)});
 }
 

@@ -151,8 +151,8 @@ class PodMachine {
 
   // Answers to actions.
   void on_prepared(const Result<std::string>& ip, Time now);  // the pod's IP
-  // The start of a container goes on with its image, which is on this machine or is stood in for.
-  void on_image(std::string_view image, bool is_here);
+  // The start of a container goes on with its image, which is on this machine or is stood in for (id "").
+  void on_image(const std::string& name, std::string_view image, std::string id);
   // `reason` of a failure: CreateContainerConfigError, CreateContainerError, ErrImagePull, ...
   void on_started(const std::string& name);
   void on_start_failed(const std::string& name, std::string reason, std::string message, Time now);
@@ -200,6 +200,7 @@ class PodMachine {
   std::map<std::string, ContainerMemory> memory_;
   std::vector<ContainerStatus> recalled_;                   // from the status, of what the runtime has lost
   std::map<std::string, json::object> recalled_resources_;  // from the status, of what ran
+  std::map<std::string, std::string> image_ids_;            // of containers that were started
   bool was_resizing_ = false;
   std::optional<Time> deletion_seen_;
   std::optional<Time> start_time_;

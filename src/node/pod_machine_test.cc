@@ -193,8 +193,8 @@ class Life {
 
 TEST(PodMachine, SaysWhereAnImageIs) {
   PodMachine machine;
-  machine.on_image("example/one:1", true);
-  machine.on_image("example/two:2", false);
+  machine.on_image("one", "example/one:1", "docker.io/example/one@sha256:1");
+  machine.on_image("two", "example/two:2", "");
   json::object pod{{"spec", json::object{{"containers", json::array{}}}}};
   std::vector<PodEvent> events = machine.step({pod, {}, {}, "", "", "", kStart}).events;
   ASSERT_EQ(events.size(), 2u);
@@ -206,6 +206,22 @@ TEST(PodMachine, SaysWhereAnImageIs) {
 }
 
 const char* kOne = R"({"restartPolicy":"Never","containers":[{"name":"a"}]})";
+
+TEST(PodMachine, TellsWhichImageRunsAndRemembersIt) {
+  Life life(kOne);
+  auto id = [&] {
+    const json::array* statuses = kube::array_at(life.status_, {"containerStatuses"});
+    return std::string(kube::text_at(statuses->at(0).get_object(), {"imageID"}));
+  };
+  life.settle();
+  EXPECT_EQ(id(), "");
+  life.machine_.on_image("a", "example/one:1", "docker.io/example/one@sha256:1");
+  life.step();
+  EXPECT_EQ(id(), "docker.io/example/one@sha256:1");
+  life.new_life();
+  life.step();
+  EXPECT_EQ(id(), "docker.io/example/one@sha256:1");
+}
 
 TEST(PodMachine, RunsOnlyOnceItsContainerDoes) {
   Life life(R"({"containers":[{"name":"a","lifecycle":{"postStart":{"exec":{"command":["x"]}}}}]})");

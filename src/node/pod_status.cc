@@ -174,6 +174,7 @@ PodMachine::Summary PodMachine::sum_up(const std::vector<Part>& parts, const Pod
   for (const Part& part : parts) {
     json::object status = container_status(*part.memory, *part.spec, part.name, part.current, part.previous,
                                            has_init, prepare_error_, view);
+    if (auto id = image_ids_.find(part.name); id != image_ids_.end()) status["imageID"] = id->second;
     sum.resizing = sum.resizing || is_resizing(part, view);
     if (sum.resize_error.empty()) sum.resize_error = part.memory->resize_error;
     if (part.init) {

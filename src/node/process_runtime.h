@@ -34,7 +34,7 @@ class ProcessRuntime final : public Runtime {
   std::string_view name() const override { return "process"; }
   std::vector<std::string> cannot_honour(const PodPlan& pod,
                                          const std::vector<ContainerPlan>& containers) const override;
-  bool has_image(const std::string&) const override { return false; }
+  std::string image_id(const std::string&) const override { return ""; }
   Result<std::string> prepare(const PodPlan& pod) override;
   Result<Done> set_hosts(const std::string& pod_uid,
                          const std::map<std::string, std::string>& hosts) override;

@@ -155,7 +155,8 @@ class Runtime {
                                                  const std::vector<ContainerPlan>& containers) const = 0;
 
   // Whether containers of this image run on it; otherwise they run on the host's own root.
-  virtual bool has_image(const std::string& image) const = 0;
+  virtual std::string image_id(const std::string& image) const = 0;
+  bool has_image(const std::string& image) const { return !image_id(image).empty(); }
   // Makes what the containers share (network, cgroup, hosts file). Idempotent. The pod's IP.
   virtual Result<std::string> prepare(const PodPlan& pod) = 0;
   // Names that resolve inside the pod, replacing those told before: host name -> IP.

@@ -383,6 +383,13 @@ std::vector<ContainerStatus> SandboxRuntime::judged(std::vector<ContainerStatus>
   return all;
 }
 
+std::string SandboxRuntime::image_id(const std::string& image) const {
+  std::optional<Image> found = images_.find(image);
+  if (!found) return "";
+  Result<ImageName> name = parse_image_name(image);
+  return name.ok() ? name_by_digest(*name, found->digest) : found->digest;
+}
+
 int SandboxRuntime::changes() const { return shims_.changes(); }
 
 void SandboxRuntime::drain_changes() { shims_.drain_changes(); }

@@ -49,7 +49,7 @@ class SandboxRuntime final : public Runtime {
   std::string_view name() const override { return "sandbox"; }
   std::vector<std::string> cannot_honour(const PodPlan& pod,
                                          const std::vector<ContainerPlan>& containers) const override;
-  bool has_image(const std::string& image) const override { return images_.find(image).has_value(); }
+  std::string image_id(const std::string& image) const override;
   Result<std::string> prepare(const PodPlan& pod) override;
   Result<Done> set_hosts(const std::string& pod_uid,
                          const std::map<std::string, std::string>& hosts) override;
