@@ -78,6 +78,7 @@ std::vector<CommandShape> verb_shapes(const std::vector<Option>& settings) {
        joined(replica, {{"--all", "of all replicas", "", true},
                         {"--follow", "until the job is done", "", true},
                         {"--previous", "of the run before", "", true},
+                        {"--back", "of a run so many before", ""},
                         {"--timestamps", "with times", "", true},
                         {"--tail", "so many last lines", ""},
                         {"--since", "of the last while", ""}})},

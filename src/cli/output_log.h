@@ -20,6 +20,7 @@ struct LogAsk {
   bool timestamps = false;
   std::optional<int64_t> tail;
   std::optional<Duration> since;
+  size_t back = 0;  // so many runs before the last, as far as they are on disk; `previous` is one
 };
 // "/api/v1/namespaces/a/pods/p/log?container=tensorflow&follow=true".
 std::string log_path(std::string_view ns, std::string_view pod, const LogAsk& ask);

@@ -65,6 +65,7 @@ struct ShowLogs {
   bool timestamps = false;
   std::optional<int64_t> tail;
   std::optional<Duration> since;
+  int64_t back = 0;  // so many runs before the last; `previous` is one
   bool operator==(const ShowLogs&) const = default;
 };
 

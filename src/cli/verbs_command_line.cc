@@ -29,6 +29,7 @@ struct VerbCommands::Raw {
   std::string timeout;
   std::string since;
   std::optional<int64_t> tail;
+  int64_t back = 0;
   bool watch = false;
   bool all = false;
   bool follow = false;
@@ -146,6 +147,8 @@ void VerbCommands::Raw::add_logs(CLI::App& app) {
   command_app->add_flag("--all", all, "Of all replicas, each line with its replica");
   command_app->add_flag("-f,--follow", follow, "Go on until the job is done, through restarts");
   command_app->add_flag("-p,--previous", previous, "Of the run before the last");
+  command_app->add_option("--back", back, "Of a run so many before the last, where a plane keeps it")
+      ->check(whole_number());
   command_app->add_flag("--timestamps", timestamps, "With the time of each line");
   command_app->add_option("--tail", tail, "Only so many of the last lines")->check(whole_number());
   command_app->add_option("--since", since, "Only the lines of this last while, such as 10m");
@@ -376,7 +379,7 @@ std::optional<std::variant<OnCluster, Misused>> VerbCommands::read(std::string_v
   if (name == "logs") {
     bool chosen = !replicas.role.empty() || replicas.index.has_value();
     return verb(ShowLogs{jobs.at(0), replicas, raw.all || chosen, raw.container, raw.follow, raw.previous,
-                         raw.timestamps, raw.tail, since});
+                         raw.timestamps, raw.tail, since, raw.back});
   }
   if (name == "pause") return verb(PauseJobs{jobs});
   if (name == "resume") return verb(ResumeJobs{jobs});

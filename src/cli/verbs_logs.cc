@@ -23,13 +23,23 @@ namespace {
 constexpr size_t kFollowedMax = 100;
 constexpr Duration kStreamPatience{60'000};
 
+size_t back_of(const ShowLogs& verb) {
+  return verb.back > 0 ? static_cast<size_t>(verb.back) : verb.previous ? 1 : 0;
+}
+
 LogAsk ask_of(const ShowLogs& verb, const std::string& container) {
   return {verb.container.empty() ? container : verb.container,
           verb.follow,
-          verb.previous,
+          back_of(verb) == 1,
           verb.timestamps,
           verb.tail,
-          verb.since};
+          verb.since,
+          back_of(verb)};
+}
+
+// Why there is no log of a run before the last.
+std::string no_such_run(size_t back) {
+  return back == 1 ? "it has not run before" : "it has not run as often, or its log is no longer kept here";
 }
 
 // Where the lines of one replica go.
@@ -125,7 +135,7 @@ bool print_kept(const ReplicaPod& replica, const LogAsk& ask, const std::string&
 bool print_one(const ReplicaPod& replica, const LogAsk& ask, const std::string& ns, const Cluster& cluster,
                const Console& console, Printer& printer) {
   int64_t starts = replica.pod == nullptr ? -1 : starts_of(*replica.pod, ask.container);
-  bool at_api = replica.pod != nullptr && (ask.previous ? starts > 0 : starts >= 0);
+  bool at_api = replica.pod != nullptr && ask.back < 2 && starts >= static_cast<int64_t>(ask.back);
   if (at_api) {
     std::optional<Error> failed = copy_stream(cluster, log_path(ns, replica.pod_name, ask), printer);
     if (!failed) return true;
@@ -135,12 +145,12 @@ bool print_one(const ReplicaPod& replica, const LogAsk& ask, const std::string& 
     }
   }
   // A run that has not begun is not yet on disk: the last one there is the one before it.
-  size_t back = ask.previous && starts >= 0 ? 1 : 0;
-  if (ask.previous && replica.pod == nullptr) back = 1;
+  const bool is_on_disk = starts >= 0 || replica.pod == nullptr;
+  size_t back = is_on_disk || ask.back == 0 ? ask.back : ask.back - 1;
   if (print_kept(replica, ask, ns, back, cluster, printer)) return true;
   std::string why = "its pod is gone, and its log with it";
   if (replica.pod != nullptr) why = starts < 0 ? "it has not started yet" : "the server has no log of it";
-  if (ask.previous) why = "it has not run before";
+  if (ask.back > 0) why = no_such_run(ask.back);
   if (replica.pod != nullptr) why = no_such_container(*replica.pod, ask.container).value_or(why);
   console.err << fmt::format("{} ({}): {}\n", replica.label, replica.pod_name, why);
   return false;
@@ -341,11 +351,10 @@ int logs_of_gone(const ShowLogs& verb, const Error& none, const Cluster& cluster
   bool any = false;
   for (size_t i = 0; i < chosen.size(); ++i) {
     LogAsk ask = ask_of(verb, replicas[i].container);
-    bool shown =
-        print_kept(replicas[i], ask, cluster.ns, verb.previous ? 1 : 0, cluster, printers[i], chosen[i].pods);
+    bool shown = print_kept(replicas[i], ask, cluster.ns, ask.back, cluster, printers[i], chosen[i].pods);
     if (!shown) {
       console.err << fmt::format("{} ({}): {}\n", replicas[i].label, replicas[i].pod_name,
-                                 verb.previous ? "it has not run before" : "its log is no longer kept");
+                                 ask.back > 0 ? no_such_run(ask.back) : "its log is no longer kept");
     }
     any = any || shown;
   }
@@ -367,7 +376,7 @@ int show_logs(const ShowLogs& verb, const Cluster& cluster, const Console& conso
     console.err << job.error().message << "\n";
     return kInputAtFault;
   }
-  if (verb.follow && !verb.previous && !status_of(*job->dialect, *job->object).finished_now()) {
+  if (verb.follow && back_of(verb) == 0 && !status_of(*job->dialect, *job->object).finished_now()) {
     return FollowLogs(verb, *job, cluster, console).run();
   }
   Result<std::vector<client::Object>> pods = pods_of(cluster, *job);

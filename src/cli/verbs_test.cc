@@ -358,6 +358,12 @@ TEST_F(Verbs, LogsOfPodsThatAreGoneAreReadFromDisk) {
   EXPECT_EQ(run(ShowLogs{"mnist"}).out, "second run\n");
   EXPECT_EQ(run(ShowLogs{.job = "mnist", .previous = true}).out, "first run\n");
   EXPECT_EQ(run(ShowLogs{.job = "pod/mnist-chief-0"}).out, "second run\n");
+  std::ofstream(run_folder / "2.log") << "2023-11-14T22:13:20Z stdout F third run\n";
+  EXPECT_EQ(run(ShowLogs{.job = "mnist", .back = 1}).out, "second run\n");
+  EXPECT_EQ(run(ShowLogs{.job = "mnist", .back = 2}).out, "first run\n");
+  Ran never = run(ShowLogs{.job = "mnist", .back = 3});
+  EXPECT_EQ(never.status, kInputAtFault);
+  EXPECT_THAT(never.err, HasSubstr("it has not run as often"));
   Ran none = run(ShowLogs{.job = "mnist", .replicas = {"worker", 0}, .all = true});
   EXPECT_EQ(none.status, kInputAtFault);
   EXPECT_THAT(none.err, HasSubstr("its pod is gone"));
