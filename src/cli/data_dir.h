@@ -24,6 +24,7 @@ struct DataDir {
   std::filesystem::path pods() const { return root / "pods"; }
   std::filesystem::path volumes() const { return root / "volumes"; }
   std::filesystem::path images() const { return root / "images"; }
+  std::filesystem::path runs() const { return root / "runs"; }  // a folder for each `trainyard run`
 };
 
 // The folder that was given, or the default one.

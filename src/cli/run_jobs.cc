@@ -17,8 +17,10 @@
 #include "cli/plane.h"
 #include "cli/run_session.h"
 #include "cli/unmet.h"
+#include "cli/up.h"
 #include "cli/validate.h"
 #include "kube/meta.h"
+#include "node/shims.h"
 
 namespace trainyard::cli {
 namespace {
@@ -59,7 +61,7 @@ std::string first_job_name(const Manifests& manifests) {
   return "job";
 }
 
-// Forgets the oldest runs; one that still goes on holds its lock.
+// Forgets the oldest runs. One that still goes on holds its lock; of one that was killed, replicas may.
 void forget_old_runs(const std::filesystem::path& runs) {
   std::error_code ignored;
   std::vector<std::filesystem::path> folders;
@@ -71,7 +73,9 @@ void forget_old_runs(const std::filesystem::path& runs) {
            std::filesystem::last_write_time(b, ignored_too);
   });
   for (size_t i = kRunsKept; i < folders.size(); ++i) {
-    if (holder_of({folders[i]}) == 0) std::filesystem::remove_all(folders[i], ignored);
+    const DataDir run{folders[i]};
+    if (node::pods_running_below(run.pods()) > 0 || holder_of(run) != 0) continue;
+    std::filesystem::remove_all(folders[i], ignored);
   }
 }
 
@@ -90,7 +94,7 @@ Result<PlaneOptions> options_for(const RunJobs& command, const std::string& job)
   DataDir shared{*home};
   options.volumes = shared.volumes();
   options.images = shared.images();
-  std::filesystem::path runs = shared.root / "runs";
+  std::filesystem::path runs = shared.runs();
   forget_old_runs(runs);
   std::time_t now = std::time(nullptr);
   options.dir.root = runs / fmt::format("{}-{:%Y%m%d-%H%M%S}-{}", job, fmt::localtime(now), ::getpid());
@@ -116,6 +120,10 @@ int run_jobs(const RunJobs& command, const Console& console) {
     console.err.flush();
   };
   std::filesystem::path logs = options->dir.logs();
+  const std::filesystem::path others = options->dir.root.parent_path();
+  if (command.plane.data_dir.empty()) {
+    for (const std::string& words : killed_runs_in_words(others)) console.err << "note: " << words << "\n";
+  }
   Interrupts interrupts;
   Result<std::unique_ptr<Plane>> plane = Plane::start(std::move(options).value());
   if (!plane.ok()) {

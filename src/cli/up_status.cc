@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <map>
 
 #include "cli/complain.h"
@@ -99,6 +100,22 @@ std::string orphans_in_words(const DataDir& dir) {
                      up_command(dir), running == 1 ? "it" : "them");
 }
 
+std::vector<std::string> killed_runs_in_words(const std::filesystem::path& runs) {
+  std::vector<std::string> lines;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(runs, ignored)) {
+    const DataDir run{entry.path()};
+    const int running = node::pods_running_below(run.pods());
+    if (running == 0 || holder_of(run) != 0) continue;
+    const bool is_one = running == 1;
+    lines.push_back(fmt::format("{} of a run that was killed still {}: '{}' takes {} over",
+                                is_one ? "1 replica" : fmt::format("{} replicas", running),
+                                is_one ? "runs" : "run", up_command(run), is_one ? "it" : "them"));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
 int plane_status(const PlaneStatus& command, const Console& console) {
   Result<DataDir> dir = data_dir_of(command.data_dir);
   if (!dir.ok()) return complain(console, dir.error());
@@ -107,6 +124,7 @@ int plane_status(const PlaneStatus& command, const Console& console) {
     console.out << fmt::format("no plane is up in {}; '{}' starts one\n", dir->root.string(),
                                up_command(*dir))
                 << orphans_in_words(*dir);
+    for (const std::string& words : killed_runs_in_words(dir->runs())) console.out << words << "\n";
     return kInputAtFault;
   }
   Target target;
@@ -137,6 +155,7 @@ int plane_status(const PlaneStatus& command, const Console& console) {
   for (const char* more : {"-wal", "-shm"}) store += bytes_below(dir->store().string() + more);
   line("store", size_in_words(store));
   line("logs", size_in_words(bytes_below(dir->logs())));
+  for (const std::string& words : killed_runs_in_words(dir->runs())) console.out << words << "\n";
   return kFine;
 }
 

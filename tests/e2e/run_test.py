@@ -222,6 +222,27 @@ class RunCases:
 class ProcessRun(RunCases, Yard):
     runtime = "process"
 
+    def test_replicas_of_a_run_that_was_killed_are_spoken_of(self):
+        killed = self.start("run", "--runtime", self.runtime,
+                            self.manifest(tfjob("left", {"Worker": shell_role(1, "echo up; exec sleep 600")})))
+        while "| up" not in killed.stdout.readline():
+            self.assertIsNone(killed.poll())
+        killed.kill()
+        killed.wait()
+        words = "1 replica of a run that was killed still runs: 'trainyard up --data-dir "
+        status, out, _ = self.trainyard("status")
+        self.assertEqual(status, 1)
+        self.assertIn(words, out)
+        folder = out.split(words)[1].split("'")[0]
+        status, _, err = self.run_job(tfjob("next", {"Worker": shell_role(1, "true")}))
+        self.assertEqual(status, 0, err)
+        self.assertIn("note: " + words + folder, err)
+        status, out, err = self.trainyard("up", "--detach", "--data-dir", folder)
+        self.assertEqual(status, 0, err)
+        status, out, err = self.trainyard("down", "--data-dir", folder)
+        self.assertEqual(status, 0, err)
+        self.assertNotIn("was killed", self.trainyard("status")[1])
+
 
 class SandboxRun(RunCases, Yard):
     runtime = "sandbox"
