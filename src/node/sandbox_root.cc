@@ -132,7 +132,8 @@ Result<Done> unmount_below(const std::vector<fs::path>& folders) {
   return Done{};
 }
 
-Result<std::vector<HostLayer>> make_host_root(const fs::path& folder, const fs::path& layer) {
+Result<std::vector<HostLayer>> make_host_root(const fs::path& folder, const fs::path& layer,
+                                              const fs::path& our_own) {
   Result<std::string> mounts = read_whole("/proc/self/mountinfo");
   if (!mounts.ok()) return mounts.error();
   if (Result<Done> made = make_folders(folder / "rootfs"); !made.ok()) return made.error();
@@ -149,11 +150,29 @@ Result<std::vector<HostLayer>> make_host_root(const fs::path& folder, const fs::
     if (!entry.is_directory(failure) || std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) continue;
     std::vector<std::string> below = mounts_below(*mounts, entry.path().string());
     std::erase(below, entry.path().string());
+    for (const std::string& ours : mounts_below(*mounts, our_own.string())) std::erase(below, ours);
     HostLayer one{entry.path().string(), "", ""};
     if (below.empty()) one = {one.target, layer / name / "upper", layer / name / "work"};
     layers.push_back(std::move(one));
   }
   return layers;
+}
+
+Result<Done> make_way(const HostLayer& layer, const fs::path& target, bool to_a_file) {
+  struct stat about {};
+  if (::lstat(target.c_str(), &about) == 0) return Done{};
+  fs::path there = layer.target, ours = layer.upper;
+  const fs::path rest = target.lexically_relative(layer.target);
+  for (auto part = rest.begin(); part != rest.end(); ++part) {
+    there /= *part;
+    ours /= *part;
+    const bool is_there = ::lstat(there.c_str(), &about) == 0;
+    if (*part == ".." || (is_there && !S_ISDIR(about.st_mode))) return Done{};
+    if (to_a_file && std::next(part) == rest.end()) return write_soon(ours, "");
+    if (Result<Done> made = make_folders(ours); !made.ok()) return made;
+    ::chmod(ours.c_str(), is_there ? about.st_mode & 07777 : 0755);
+  }
+  return Done{};
 }
 
 UserFiles read_user_files(const fs::path& root) {

@@ -22,9 +22,15 @@ Result<Done> mount_root(const std::filesystem::path& lower, const std::filesyste
 
 // In a user namespace the host's root cannot be a lower layer as a whole: makes
 // <folder>/rootfs a folder with the links of the host's root, and says which of its folders
-// are to be mounted there, with their layers below <layer>.
+// are to be mounted there, with their layers below <layer>. One with something mounted below it that is not
+// our own, which would show what is hidden there, can have no layer.
 Result<std::vector<HostLayer>> make_host_root(const std::filesystem::path& folder,
-                                              const std::filesystem::path& layer);
+                                              const std::filesystem::path& layer,
+                                              const std::filesystem::path& our_own);
+
+// Makes the way to `target`, below the folder of the host, in its layer, where there is none: in a folder that
+// belongs to somebody else on the host nobody could make it. Where a link is on the way, nothing is made.
+Result<Done> make_way(const HostLayer& layer, const std::filesystem::path& target, bool to_a_file);
 
 // Holds at `target` what is at `source` at this moment, whatever is put in its place later.
 // kForbidden when the way there leads over a link.

@@ -268,13 +268,13 @@ Result<Done> SandboxRuntime::mount_memory_volumes(const ContainerPlan& plan) {
 
 // The folder that the runtime takes for the container's root.
 Result<Done> SandboxRuntime::make_root(const ContainerId& id, const std::optional<Image>& image,
-                                       SandboxFacts& known) {
+                                       const std::vector<Mount>& mounts, SandboxFacts& known) {
   if (image || !options_.support.rootless) {
     Result<Done> root =
         mount_root(image ? image->root : fs::path("/"), bundle(id), layer(id), options_.support.rootless);
     if (!root.ok()) return root;
   } else {
-    Result<std::vector<HostLayer>> layers = make_host_root(bundle(id), layer(id));
+    Result<std::vector<HostLayer>> layers = make_host_root(bundle(id), layer(id), options_.data_dir);
     if (!layers.ok()) return layers.error();
     known.host_layers = *layers;
   }
@@ -284,6 +284,12 @@ Result<Done> SandboxRuntime::make_root(const ContainerId& id, const std::optiona
     if (made.ok()) made = make_folders(one.work);
     if (!made.ok()) return made;
     ::chmod(one.upper.c_str(), one.target == "/tmp" ? 01777 : 0755);
+    for (const Mount& mount : mounts) {
+      if (!mount.target.starts_with(one.target + "/")) continue;
+      std::error_code none;
+      made = make_way(one, mount.target, fs::is_regular_file(mount.source, none));
+      if (!made.ok()) return made;
+    }
   }
   return Done{};
 }
@@ -318,7 +324,7 @@ Result<Done> SandboxRuntime::make_bundle(const Pod& pod, const ContainerPlan& pl
   if (Result<Done> found = find_memory_folders(wanted.mounts); !found.ok()) return found;
   if (Result<Done> held = hold_mounts(wanted); !held.ok()) return held;
   SandboxFacts known = facts(pod, plan, image);
-  if (Result<Done> made = make_root(plan.id, image, known); !made.ok()) return made;
+  if (Result<Done> made = make_root(plan.id, image, wanted.mounts, known); !made.ok()) return made;
   Result<json::object> spec = oci_spec(kept, wanted, config, known);
   if (!spec.ok()) return spec.error();
   return write_soon(bundle(plan.id) / "config.json", json::serialize(*spec));

@@ -95,7 +95,8 @@ class SandboxRuntime final : public Runtime {
   // Where the processes of the container are that this one looks into; "" when it does not run.
   std::filesystem::path pid_namespace(const std::string& pod_uid, const std::string& container);
   std::vector<HostLayer> host_layers(const ContainerId& id) const;
-  Result<Done> make_root(const ContainerId& id, const std::optional<Image>& image, SandboxFacts& known);
+  Result<Done> make_root(const ContainerId& id, const std::optional<Image>& image,
+                         const std::vector<Mount>& mounts, SandboxFacts& known);
   Result<Done> hold_mounts(ContainerPlan& plan) const;
   Result<Done> make_bundle(const Pod& pod, const ContainerPlan& plan);
   ShimPlan shim_plan(const ContainerPlan& plan) const;

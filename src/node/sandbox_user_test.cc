@@ -9,6 +9,7 @@
 
 #include <fstream>
 
+#include "node/files.h"
 #include "node/sandbox_runtime.h"
 #include "node/testing.h"
 
@@ -164,6 +165,48 @@ int second_life(Yard& yard, std::ostream& words) {
   yard.runtime.reset();
   if (!fs::is_empty(yard.data / "sandbox" / "pods")) return words << "pods are left", kWrong;
   return kFine;
+}
+
+// Volumes lie where the host has no such folder, and where it is not the user's to make one.
+int mounted_anywhere(Yard& yard, std::ostream& words) {
+  if (int end = open_yard(yard, words); end != kFine) return end;
+  const fs::path volume = yard.data / "volume", file = yard.data / "file";
+  if (!make_folders(volume).ok() || !write_whole(file, "content\n").ok()) return words << "no volume", kWrong;
+  const std::string beside = yard.data.parent_path() / "beside";  // a folder that is ours lies below it, too
+  ContainerPlan plan = shell(yard.data, {"p1", "writes", 0},
+                             "touch /usr/share/trainyard-test/in/one " + beside +
+                                 "/two /var/lib/trainyard-test/three && cat /var/lib/trainyard-test.txt && "
+                                 "touch /usr/share/four && ls /usr/share | wc -l");
+  for (const std::string& target :
+       {std::string("/usr/share/trainyard-test/in"), beside, std::string("/var/lib/trainyard-test")}) {
+    plan.mounts.push_back({volume, target, false, std::nullopt, false});
+  }
+  plan.mounts.push_back({file, "/var/lib/trainyard-test.txt", false, std::nullopt, false});
+  std::string text;
+  if (!yard.run(plan, words, text)) return words << text, kWrong;
+  const size_t first = text.find("content\n");
+  // What the host has there is there as well.
+  const bool shows_all = first != std::string::npos && std::atoi(text.c_str() + first + 8) > 5;
+  if (!shows_all) return words << "says: " << text, kWrong;
+  for (const char* name : {"one", "two", "three"}) {
+    if (!fs::exists(volume / name)) return words << name << " is not in the volume: " << text, kWrong;
+  }
+  const bool is_untouched = !fs::exists("/usr/share/trainyard-test") && !fs::exists(beside);
+  if (!is_untouched) return words << "the host was touched", kWrong;
+  return yard.runtime->destroy("p1").ok() ? kFine : kWrong;
+}
+
+TEST(SandboxUser, VolumesOfAnOrdinaryUserLieAnywhere) {
+  if (::geteuid() != 0) GTEST_SKIP() << "run as root, to become another user";
+  TempFolder folder;
+  fs::permissions(folder.path(), fs::perms::all);
+  Yard yard;
+  yard.data = folder.path() / "data";
+  yard.shim = {(folder.path() / "shim").string()};
+  fs::copy_file(TRAINYARD_TEST_SHIM, folder.path() / "shim");
+  int end = as_nobody(folder.path(), [&](std::ostream& words) { return mounted_anywhere(yard, words); });
+  if (end == kForbiddenHere) GTEST_SKIP() << text_of(folder.path() / "words");
+  EXPECT_EQ(end, kFine) << text_of(folder.path() / "words");
 }
 
 TEST(SandboxUser, AnOrdinaryUserHasSandboxes) {
