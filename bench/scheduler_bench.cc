@@ -1,15 +1,19 @@
 // What one more gang costs a scheduler that follows a cluster: the loop itself in one process with a store,
-// from the first sight of a PodGroup until it rests again, beside gangs that have their nodes already.
+// from the first sight of a PodGroup until it rests again, beside gangs that have their nodes already. And
+// what it keeps of each of those, of documents as a client over HTTP reads them.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "client/document_arena.h"
 #include "client/in_process.h"
 #include "control/scheduler.h"
+#include "kube/parse_into.h"
 #include "kube/scheduling.h"
 
 namespace {
@@ -122,5 +126,66 @@ BENCHMARK(one_more_gang)
     ->Arg(10'000)
     ->Iterations(200)
     ->Unit(benchmark::kMillisecond);
+
+// Answers nothing: who needs nothing written does not ask.
+class Nobody final : public client::Client {
+ public:
+  Result<client::Reply> send(kube::Request) override { return Error{ErrorKind::kForbidden, "nobody"}; }
+};
+
+constexpr std::string_view kGroupText =
+    R"({{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {{"name":
+"job-{0}-7c9f2a1e", "namespace": "training", "uid": "6f1c7a52-0000-4000-8000-{0:012}",
+"resourceVersion": "{1}",
+"creationTimestamp": "2023-11-14T22:13:20Z", "generation": 3, "ownerReferences": [{{"apiVersion":
+"batch.volcano.sh/v1alpha1", "kind": "Job", "name": "job-{0}", "uid": "7c9f2a1e-0000-4000-8000-{0:012}",
+"controller": true, "blockOwnerDeletion": true}}]}}, "spec": {{"minMember": 1, "minTaskMember": {{"worker": 1}},
+"minResources": {{"cpu": "1", "memory": "1Gi", "count/pods": "1", "pods": "1"}}, "queue": "default"}},
+"status": {{"phase": "Running", "running": 1, "conditions": [{{"type": "Scheduled", "status": "True",
+"transitionID":
+"25e49ac4-4995-8f73-8000-{0:012}", "lastTransitionTime": "2023-11-14T22:13:21Z",
+"reason": "tasks in gang are ready to be scheduled", "message": ""}}]}}}})";
+constexpr std::string_view kPodText =
+    R"({{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "job-{0}-worker-0",
+"namespace": "training", "uid": "8d3e5b63-0000-4000-8000-{0:012}", "resourceVersion": "{1}",
+"creationTimestamp": "2023-11-14T22:13:20Z",
+"labels": {{"volcano.sh/job-name": "job-{0}", "volcano.sh/job-namespace": "training",
+"volcano.sh/queue-name": "default", "volcano.sh/task-spec": "worker", "volcano.sh/task-index": "0"}},
+"annotations": {{"scheduling.k8s.io/group-name": "job-{0}-7c9f2a1e", "volcano.sh/task-spec": "worker"}}}},
+"spec": {{"schedulerName": "trainyard", "nodeName": "node-0", "containers": [{{"name": "worker",
+"image": "tensorflow",
+"resources": {{"requests": {{"cpu": "1", "memory": "1Gi"}}}}}}]}}, "status": {{"phase": "Running"}}}})";
+
+// Of each group and its pod, in bytes of the heap.
+void kept_of_a_gang(benchmark::State& state) {
+  Time now{1'700'000'000'000};
+  const int gangs = static_cast<int>(state.range(0));
+  for (auto _ : state) {
+    Nobody client;
+    control::Scheduler scheduler({client, [&] { return now; }});
+    int version = 0;
+    const size_t before = mallinfo2().uordblks;
+    for (size_t i = 0; i < scheduler.streams().size(); ++i) {
+      const kube::Resource& resource = scheduler.streams()[i].resource;
+      client::Reply reply;
+      const bool groups = resource == kube::kVolcanoPodGroups;
+      for (int g = 0; g < gangs && (groups || resource == kube::kPods); ++g) {
+        std::string text = fmt::format(fmt::runtime(groups ? kGroupText : kPodText), g, ++version);
+        client::DocumentArena arena(2 * text.size());
+        json::value read = kube::parse_json_into(client::DocumentArena::storage(), text).value();
+        reply.items.push_back(arena.whole(std::move(read.as_object())));
+      }
+      reply.revision = ++version;
+      (void)scheduler.requests(now);
+      scheduler.on_list(static_cast<int>(i), std::move(reply), now);
+    }
+    while (scheduler.step(now)) {
+    }
+    const size_t after = mallinfo2().uordblks;
+    state.counters["bytes/gang"] = static_cast<double>(after - before) / gangs;
+    state.counters["passes"] = static_cast<double>(scheduler.counts().passes);
+  }
+}
+BENCHMARK(kept_of_a_gang)->ArgName("gangs")->Arg(10'000)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 }  // namespace

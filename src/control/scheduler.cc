@@ -116,9 +116,10 @@ void Scheduler::take_in(int stream, const std::vector<client::Output>& outputs) 
 }
 
 size_t Scheduler::remembered() const {
-  return static_cast<size_t>(view_.shapes().size()) + view_.assumed().size() + doubts_.size() +
-         refused_.size() + owed_.size() + due_.size() + waits_.size() + evictions_.size() + placed_.size() +
-         statuses_.size() + tells_.size() + events_.size();
+  const sched::Shapes& shapes = view_.shapes();
+  return static_cast<size_t>(shapes.size() + shapes.labels().size()) + view_.assumed().size() +
+         doubts_.size() + refused_.size() + owed_.size() + due_.size() + waits_.size() + evictions_.size() +
+         placed_.size() + statuses_.size() + tells_.size() + events_.size();
 }
 
 // ---- one thing at a time ---------------------------------------------------------

@@ -74,11 +74,21 @@ client::Object with_kind(const client::Object& object, const kube::Resource& res
   return std::make_shared<const json::object>(std::move(named));
 }
 
-GroupSight read_group(const client::Object& object, const kube::Resource& resource) {
-  GroupSight out;
-  out.object = with_kind(object, resource);
-  out.seen = sched::see_group(*out.object);
-  return out;
+// What its status is made of, and written to.
+client::Object said_of(const json::object& group, const kube::Resource& resource) {
+  json::object meta;
+  for (std::string_view key : {"name", "namespace", "uid", "resourceVersion"}) {
+    meta[kube::jview(key)] = kube::jview(kube::text_at(group, {"metadata", key}));
+  }
+  json::object out{{"apiVersion", resource.api_version()}, {"metadata", std::move(meta)}};
+  if (const json::object* status = kube::object_at(group, {"status"})) out["status"] = *status;
+  return std::make_shared<const json::object>(std::move(out));
+}
+
+GroupSight read_group(const client::Object& object, const kube::Resource& resource,
+                      client::Patterns& patterns) {
+  return {sched::see_group(*with_kind(object, resource)),
+          {said_of(*object, resource), client::Form::kText, &patterns}};
 }
 
 QueueSight read_queue(const client::Object& object, const kube::Resource& resource) {
@@ -128,7 +138,9 @@ SchedulerView::SchedulerView(bool waits_for_claims)
   streams_.push_back({kube::kNodes, {}, ""});
   for (const kube::Resource& resource : kGroupResources) {
     streams_.push_back({resource, {}, ""});
-    groups_.emplace_back([resource](const client::Object& object) { return read_group(object, resource); });
+    groups_.emplace_back([resource, this](const client::Object& object) {
+      return read_group(object, resource, patterns_);
+    });
   }
   for (const kube::Resource& resource : kQueueResources) {
     streams_.push_back({resource, {}, ""});
@@ -148,9 +160,9 @@ bool SchedulerView::synced() const {
          namespaces_.synced() && claims_.synced();
 }
 
-bool SchedulerView::is_own(const json::object& object) const {
-  auto found = own_versions_.find(std::string(kube::uid_of(object)));
-  return found != own_versions_.end() && found->second == kube::version_of(object);
+bool SchedulerView::is_own(const std::string& uid, int64_t version) const {
+  auto found = own_versions_.find(uid);
+  return found != own_versions_.end() && found->second == version;
 }
 
 void SchedulerView::wrote(const kube::Resource& resource, const client::Object& object) {
@@ -193,19 +205,21 @@ bool SchedulerView::take_in(int stream, const client::Output& output) {
     news = true;
     changes_.all = true;
   };
-  auto document_change = [&](const auto* before, const auto* after) {
-    if (after == nullptr) own_versions_.erase(std::string(kube::uid_of(*before->object)));
-    news = news || after == nullptr || !is_own(*after->object);
+  // Of what we write to ourselves; `object`: as it was, when it is gone.
+  auto written_change = [&](const auto& object, bool gone) {
+    if (gone) own_versions_.erase(object.uid);
+    news = news || gone || !is_own(object.uid, object.version);
   };
   // All of them have another place then.
   const bool anew = std::holds_alternative<client::InitDone>(output);
   auto group_change = [&](const GroupSight* before, const GroupSight* after) {
-    document_change(before, after);
-    changes_.families.insert((after != nullptr ? after : before)->seen.family);
+    const sched::GroupSeen& seen = (after != nullptr ? after : before)->seen;
+    written_change(seen.group, after == nullptr);
+    changes_.families.insert(seen.family);
     if (!anew) follow(groups_of_, before, after);
   };
   auto queue_change = [&](const QueueSight* before, const QueueSight* after) {
-    document_change(before, after);
+    written_change((after != nullptr ? after : before)->seen, after == nullptr);
     if (has_other_rules(before, after)) changes_.all = true;
   };
   if (stream == kPodsSeen) {
@@ -261,16 +275,24 @@ void SchedulerView::index_all() {
 // with every job that ever was.
 void SchedulerView::forget_old_shapes() {
   const auto pods_max = static_cast<int>(pods_.all().size());
-  if (shapes_.size() <= std::min(2 * pods_max + kShapesSpare, shapes_checked_)) return;
+  const int there = shapes_.size() + shapes_.labels().size();
+  if (there <= std::min(4 * pods_max + kShapesSpare, shapes_checked_)) return;
   std::vector<bool> used(static_cast<size_t>(shapes_.size()), false);
-  for (const auto& [uid, sight] : pods_.all()) used[static_cast<size_t>(sight.value.seen.shape)] = true;
-  const auto live = static_cast<int>(std::count(used.begin(), used.end(), true));
-  shapes_checked_ = 2 * live + kShapesSpare;
-  if (shapes_.size() <= shapes_checked_) return;
-  std::vector<int> renamed = shapes_.keep(used);
+  std::vector<bool> used_labels(static_cast<size_t>(shapes_.labels().size()), false);
+  for (const auto& [uid, sight] : pods_.all()) {
+    used[static_cast<size_t>(sight.value.seen.shape)] = true;
+    used_labels[static_cast<size_t>(sight.value.seen.labels)] = true;
+  }
+  const auto live = std::count(used.begin(), used.end(), true) +
+                    std::count(used_labels.begin(), used_labels.end(), true);
+  shapes_checked_ = 2 * static_cast<int>(live) + kShapesSpare;
+  if (there <= shapes_checked_) return;
+  const std::vector<int> renamed = shapes_.keep(used);
+  const std::vector<int> renamed_labels = shapes_.labels().keep(used_labels);
   changes_.all = true;
   for (auto& [uid, sight] : pods_.all()) {
     sight.value.seen.shape = renamed[static_cast<size_t>(sight.value.seen.shape)];
+    sight.value.seen.labels = renamed_labels[static_cast<size_t>(sight.value.seen.labels)];
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/client.h"
+#include "client/packed.h"
 #include "client/watcher.h"
 #include "control/claims_seen.h"
 #include "control/sights.h"
@@ -29,11 +30,13 @@ struct PodSight {
 
 struct GroupSight {
   sched::GroupSeen seen;
-  client::Object object;
+  client::Packed said;  // who it is, and its status
   // Its status is what it should be, as long as what it is made of has this print (sched::status_print). Of
   // this very document: one that is read anew has none.
   mutable std::optional<uint64_t> told{};
-  bool operator==(const GroupSight&) const = default;
+  bool operator==(const GroupSight& other) const {
+    return seen == other.seen && said.version() == other.said.version();
+  }
 };
 
 struct QueueSight {
@@ -90,13 +93,14 @@ class SchedulerView final : public sched::DocumentSource {
   void wrote(const kube::Resource& resource, const client::Object& object);
 
  private:
-  bool is_own(const json::object& object) const;
+  bool is_own(const std::string& uid, int64_t version) const;
   bool can_matter(const PodSight* pod) const;
   void forget_old_shapes();
   void index_all();
 
   std::vector<client::Stream> streams_;
   sched::Shapes shapes_;
+  client::Patterns patterns_;  // of groups
   Sights<PodSight> pods_;
   Sights<sched::NodeSeen> nodes_;
   std::vector<Sights<GroupSight>> groups_;  // by API group, in the order of the streams

@@ -57,12 +57,13 @@ bool Scheduler::order_group_status(const sched::Snapshot& snapshot, int g, const
   const bool decided = verdict.admitted || verdict.bound || verdict.waiting != nullptr;
   std::optional<uint64_t> print = sched::status_print(snapshot_.print_of(g), verdict);
   if (print && group.told == print) return !decided;
-  std::optional<json::object> status = sched::group_status(*group.object, snapshot, g, verdict, now);
+  const client::Object said = group.said.object();
+  std::optional<json::object> status = sched::group_status(*said, snapshot, g, verdict, now);
   if (!status) {
     group.told = print;
     return !decided;
   }
-  order_status(group_resource(seen->group.group), group.object, std::move(*status), verdict.admitted, now);
+  order_status(group_resource(seen->group.group), said, std::move(*status), verdict.admitted, now);
   return false;
 }
 

@@ -87,8 +87,7 @@ Assembly::Assembly(Cluster& cluster, const Documents& documents, const VolumesFo
     : cluster_(cluster),
       volumes_(volumes),
       shapes_(shapes),
-      options_(options),
-      class_of_(static_cast<size_t>(shapes.size()), -1) {
+      options_(options) {
   name_resources(documents);
   heed_labels(documents);
   read_nodes(documents.nodes);
@@ -307,13 +306,11 @@ void Assembly::add_claims(const Shape& shape, PodClass& pod, NodeRule& rule) {
   }
 }
 
-int Assembly::class_of(int number) {
-  if (static_cast<size_t>(number) >= class_of_.size()) {
-    class_of_.resize(static_cast<size_t>(shapes_.size()), -1);
-  }
-  int& known = class_of_[static_cast<size_t>(number)];
-  if (known >= 0) return known;
-  const Shape& shape = shapes_.at(number);
+int Assembly::class_of(const PodSeen& seen) {
+  auto [at, fresh] = class_of_.try_emplace({seen.shape, heeded_.empty() ? 0 : seen.labels}, -1);
+  int& known = at->second;
+  if (!fresh) return known;
+  const Shape& shape = shapes_.at(seen.shape);
   PodClass out;
   out.requests.assign(cluster_.resources.size(), 0);
   for (const auto& [name, amount] : shape.requests) {
@@ -324,9 +321,8 @@ int Assembly::class_of(int number) {
   if (volumes_ != nullptr) add_claims(shape, out, rule);
   out.node_rule = rule_of(std::move(rule));
   out.ns = shape.ns;
-  for (const std::string& key : heeded_) {
-    if (auto label = shape.labels.find(key); label != shape.labels.end()) out.labels.insert(*label);
-  }
+  if (!heeded_.empty()) out.labels = shapes_.labels().at(seen.labels);
+  std::erase_if(out.labels, [&](const auto& label) { return !heeded_.contains(label.first); });
   out.ports = shape.ports;
   for (const PodTerm& term : shape.near) out.near.push_back(term_of(term));
   for (const PodTerm& term : shape.apart) out.apart.push_back(term_of(term));
@@ -345,7 +341,7 @@ int Assembly::class_of(int number) {
 bool Assembly::add_other(const PodSeen& pod) {
   if (pod.ended || is_ours(pod, options_)) return false;
   int node = node_index(pod.node);
-  if (node >= 0) cluster_.others.push_back({node, class_of(pod.shape), pod.leaving});
+  if (node >= 0) cluster_.others.push_back({node, class_of(pod), pod.leaving});
   return node >= 0;
 }
 

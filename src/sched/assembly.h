@@ -22,7 +22,7 @@ class Assembly {
   // Whether every resource that these pods and groups ask for has a number, and every label that their terms
   // ask for is heeded; if not, all is made anew.
   bool knows(const Documents& part) const;
-  int class_of(int shape);
+  int class_of(const PodSeen& pod);
   int node_index(const std::string& name) const;  // -1 when there is no such node
   Amounts amounts(const kube::Resources& quantities) const;
   Amounts capacity_of(const kube::Queue& queue) const;
@@ -52,9 +52,9 @@ class Assembly {
   const FrontOptions& options_;
   std::map<std::string, int> resource_of_;
   std::map<std::string, int> node_of_;
-  std::set<std::string, std::less<>> heeded_;  // the labels that terms ask for; classes have no others
-  std::vector<int> class_of_;                  // by shape; -1 not needed yet
-  std::multimap<uint64_t, int> classes_;       // by class_print()
+  std::set<std::string, std::less<>> heeded_;    // the labels that terms ask for; classes have no others
+  std::map<std::pair<int, int>, int> class_of_;  // by shape and, where labels are heeded, by those
+  std::multimap<uint64_t, int> classes_;         // by class_print()
   std::map<std::string, int> claim_of_;
   std::map<int, int> source_of_;                   // by place in VolumesFound
   std::map<std::string, std::string> t9k_queues_;  // name -> name in the cluster

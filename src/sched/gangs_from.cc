@@ -31,7 +31,7 @@ std::optional<Member> member_of(const PodSeen& pod, const Documents& documents, 
   Member out;
   out.uid = pod.uid;
   out.name = pod.name;
-  out.pod_class = assembly.class_of(pod.shape);
+  out.pod_class = assembly.class_of(pod);
   std::string node = pod.node;
   if (auto assumed = documents.assumed.find(pod.uid); node.empty() && assumed != documents.assumed.end()) {
     node = assumed->second;

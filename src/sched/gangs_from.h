@@ -39,6 +39,7 @@ struct PodSeen {
   std::string node;
   std::string scheduler;
   int shape = 0;
+  int labels = 0;      // into Shapes::labels()
   bool ended = false;  // Succeeded or Failed
   bool succeeded = false;
   bool running = false;

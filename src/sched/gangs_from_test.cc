@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "kube/access.h"
 #include "sched/schedule.h"
 #include "sched/testing.h"
@@ -77,8 +79,11 @@ TEST(Shapes, EqualSpecsAreOne) {
       pod("b", R"(, "labels": {"app": "x", "training.kubeflow.org/replica-index": "1"})", kOneCpu);
   json::object c = pod("c", R"(, "labels": {"app": "y"})", kOneCpu);
   EXPECT_EQ(shapes.number(a), shapes.number(b));
-  EXPECT_NE(shapes.number(a), shapes.number(c));
-  EXPECT_EQ(shapes.size(), 2);
+  EXPECT_EQ(shapes.number(a), shapes.number(c)) << "labels are kept apart";
+  EXPECT_EQ(shapes.size(), 1);
+  EXPECT_EQ(shapes.labels().number(a), shapes.labels().number(b));
+  EXPECT_NE(shapes.labels().number(a), shapes.labels().number(c));
+  EXPECT_EQ(shapes.labels().at(shapes.labels().number(a)), (Labels{{"app", "x"}}));
 }
 
 TEST(Shapes, WhatLooksAlikeWrittenDownIsNotTheSame) {
@@ -92,8 +97,9 @@ TEST(Shapes, WhatLooksAlikeWrittenDownIsNotTheSame) {
       pod("a", "", R"({"containers": [{}, {}]})"),
       pod("a", "", R"({"containers": [{}], "initContainers": [{}]})"),
   };
-  for (const json::object& one : pods) shapes.number(one);
-  EXPECT_EQ(shapes.size(), static_cast<int>(pods.size()));
+  std::set<std::pair<int, int>> numbers;
+  for (const json::object& one : pods) numbers.emplace(shapes.number(one), shapes.labels().number(one));
+  EXPECT_EQ(numbers.size(), pods.size());
 }
 
 TEST(Shapes, APodThatIsBeingResizedIsCountedAnew) {
@@ -275,14 +281,20 @@ TEST(GangsFrom, ACoschedulingGangThatLostAMemberKeepsItsPlace) {
 TEST(GangsFrom, ShapesThatNobodyHasAreForgotten) {
   Shapes shapes;
   json::object a = pod("a", R"(, "labels": {"app": "x"})", kOneCpu);
-  json::object b = pod("b", R"(, "labels": {"app": "y"})", kOneCpu);
+  json::object b = pod("b", R"(, "labels": {"app": "y"})", R"({"containers": [{}]})");
   EXPECT_EQ(shapes.number(a), 0);
   EXPECT_EQ(shapes.number(b), 1);
   EXPECT_EQ(shapes.keep({false, true}), (std::vector<int>{-1, 0}));
   EXPECT_EQ(shapes.size(), 1);
   EXPECT_EQ(shapes.number(b), 0);
-  EXPECT_EQ(shapes.at(0).labels.at("app"), "y");
+  EXPECT_FALSE(shapes.at(0).requests.contains("cpu"));
   EXPECT_EQ(shapes.number(a), 1);
+  LabelSets& labels = shapes.labels();
+  EXPECT_EQ(labels.number(a), 0);
+  EXPECT_EQ(labels.number(b), 1);
+  EXPECT_EQ(labels.keep({false, true}), (std::vector<int>{-1, 0}));
+  EXPECT_EQ(labels.at(labels.number(b)).at("app"), "y");
+  EXPECT_EQ(labels.number(a), 1);
 }
 
 TEST(GangsFrom, OneDomainForAll) {

@@ -64,6 +64,7 @@ PodSeen see_pod(const json::object& pod, Shapes& shapes) {
   out.node = text_at(pod, {"spec", "nodeName"});
   out.scheduler = text_at(pod, {"spec", "schedulerName"});
   out.shape = shapes.number(pod);
+  out.labels = shapes.labels().number(pod);
   const json::array* gates = kube::array_at(pod, {"spec", "schedulingGates"});
   out.gated = gates != nullptr && !gates->empty();
   read_status(pod, out);

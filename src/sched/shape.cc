@@ -99,15 +99,6 @@ void read_ports(const json::object& pod, Shape& shape) {
   });
 }
 
-// Labels that tell members apart ("replica-index") would give each a class of its own; only
-// those that somebody's affinity could ask for matter, and nobody asks for an index.
-bool tells_members_apart(std::string_view key) {
-  for (std::string_view suffix : {"replica-index", "task-index", "pod-index", "completion-index"}) {
-    if (key.ends_with(suffix)) return true;
-  }
-  return false;
-}
-
 // A claim that lives as long as its pod is made in the name of both.
 std::vector<std::string> mounted_claims(const json::object& pod) {
   std::vector<std::string> out;
@@ -143,13 +134,6 @@ void add_member(std::string& text, const json::object& from, std::string_view ke
 std::string text_of(const json::object& pod) {
   std::string text;
   add_part(text, kube::namespace_of(pod));
-  if (const json::object* labels = object_at(pod, {"metadata", "labels"})) {
-    for (const json::key_value_pair& label : *labels) {
-      const std::string_view key = kube::view(label.key());
-      if (!tells_members_apart(key)) add_member(text, *labels, key);
-    }
-  }
-  text += ';';
   const json::object* spec = object_at(pod, {"spec"});
   if (spec == nullptr) return text;
   for (std::string_view key :
@@ -186,8 +170,6 @@ Shape shape_of(const json::object& pod) {
   out.requests = requests_of(pod);
   out.rule = rule_of(pod);
   out.ns = kube::namespace_of(pod);
-  out.labels = decode_labels(object_at(pod, {"metadata", "labels"}));
-  std::erase_if(out.labels, [](const auto& label) { return tells_members_apart(label.first); });
   read_pod_affinity(pod, out);
   read_ports(pod, out);
   out.claims = mounted_claims(pod);

@@ -1,4 +1,4 @@
-// Shapes: what pods look like to the scheduler, read from their documents once each. Equal
+// Shapes: what pods look like to the scheduler, labels apart, read from their documents once each. Equal
 // specs get the same number, until keep() lets go of those that nobody has any more. A cache that may be
 // lost at any time, owned by whoever keeps snapshots. Pure otherwise.
 #pragma once
@@ -12,6 +12,7 @@
 #include "kube/objects.h"
 #include "kube/pod_requests.h"
 #include "sched/cluster.h"
+#include "sched/label_sets.h"
 
 namespace trainyard::sched {
 
@@ -20,7 +21,6 @@ struct Shape {
   std::map<std::string, int64_t> requests;  // amounts by resource name, "pods" included
   NodeRule rule;                            // its `allowed` is filled in by gangs_from
   std::string ns;
-  Labels labels;
   std::vector<HostPort> ports;
   std::vector<PodTerm> near;
   std::vector<PodTerm> apart;
@@ -42,10 +42,14 @@ class Shapes {
   int size() const { return static_cast<int>(shapes_.size()); }
   // Forgets all but these. The new number of each old one; -1: forgotten.
   std::vector<int> keep(const std::vector<bool>& used);
+  // Kept beside them, as pods have both.
+  LabelSets& labels() { return labels_; }
+  const LabelSets& labels() const { return labels_; }
 
  private:
   std::map<std::string, int> by_text_;  // the parts of the document that matter
   std::vector<Shape> shapes_;
+  LabelSets labels_;
 };
 
 }  // namespace trainyard::sched

@@ -1,5 +1,5 @@
-// A standing that is followed is one that is made anew; which gangs are open. Against the scheduler as a whole:
-// control/scheduler_view_test.cc.
+// A standing that is followed is one that is made anew; which gangs are open. Against the scheduler as a
+// whole: control/scheduler_view_test.cc.
 #include "sched/standing.h"
 
 #include <gtest/gtest.h>
@@ -64,9 +64,11 @@ void expect_alike(const Standing& kept, const Cluster& cluster, const std::vecto
 TEST(Standing, OpenIsWhoAsksOrChanges) {
   using enum MemberState;
   const Cluster cluster = small_cluster();
-  std::vector<Gang> gangs = {gang("whole", "a", {kPlaced, kSucceeded}), gang("waits", "a", {kWaiting}),
-                             gang("leaves", "a", {kPlaced, kLeaving}), gang("extra", "a", {kPlaced, kWaiting}),
-                             gang("let-in", "a", {})};
+  std::vector<Gang> gangs = {
+      gang("whole", "a", {kPlaced, kSucceeded}), gang("waits", "a", {kWaiting}),
+      gang("leaves", "a", {kPlaced, kLeaving}),  gang("extra", "a", {kPlaced, kWaiting}),
+      gang("let-in", "a", {}),
+  };
   gangs[3].min_member = 1;
   gangs[4].asks_admission = true;
   const Standing standing(cluster, gangs);
