@@ -24,7 +24,8 @@ constexpr int kNodes = 1000;
 
 class Stage {
  public:
-  explicit Stage(int gangs) {
+  // `waits`: one gang more, for which no node is large enough.
+  explicit Stage(int gangs, bool waits = false) {
     for (int n = 0; n < kNodes; ++n) {
       make(kube::kNodes,
            {{"metadata", json::object{{"name", fmt::format("node-{}", n)}}},
@@ -33,6 +34,10 @@ class Stage {
     for (int g = 0; g < gangs; ++g) {
       add_group(g);
       add_pod(g);
+    }
+    if (waits) {
+      add_group(gangs);
+      add_pod(gangs, "100");
     }
     rest();
   }
@@ -61,13 +66,13 @@ class Stage {
           {"metadata", json::object{{"name", fmt::format("job-{}", g)}, {"namespace", "ns"}}},
           {"spec", std::move(spec)}});
   }
-  void add_pod(int g) {
+  void add_pod(int g, const char* cpu = "1") {
     std::string job = fmt::format("job-{}", g);
     json::object meta{{"name", job + "-worker-0"},
                       {"namespace", "ns"},
                       {"labels", json::object{{"volcano.sh/job-name", job}}},
                       {"annotations", json::object{{"scheduling.k8s.io/group-name", job}}}};
-    json::object requests{{"cpu", "1"}};
+    json::object requests{{"cpu", cpu}};
     json::object container{{"name", "c"}, {"resources", json::object{{"requests", std::move(requests)}}}};
     make(kube::kPods, {{"apiVersion", "v1"},
                        {"kind", "Pod"},
@@ -111,7 +116,7 @@ class Stage {
 };
 
 void one_more_gang(benchmark::State& state) {
-  Stage stage(static_cast<int>(state.range(0)));
+  Stage stage(static_cast<int>(state.range(0)), state.range(1) != 0);
   int64_t passes = stage.counts().passes;
   int64_t bound = stage.counts().bound;
   for (auto _ : state) stage.add_gang();
@@ -120,10 +125,8 @@ void one_more_gang(benchmark::State& state) {
       static_cast<double>(stage.counts().passes - passes) / static_cast<double>(std::max<int64_t>(1, bound));
 }
 BENCHMARK(one_more_gang)
-    ->ArgName("there")
-    ->Arg(0)
-    ->Arg(1000)
-    ->Arg(10'000)
+    ->ArgNames({"there", "waits"})
+    ->ArgsProduct({{0, 1000, 10'000}, {0, 1}})
     ->Iterations(200)
     ->Unit(benchmark::kMillisecond);
 

@@ -235,7 +235,9 @@ void t9k_status(json::object& status, const Subject& of, const Cluster& cluster)
   bool enough = missing == 0;
   tell(status, of.uid,
        {"SufficientGroupMember", enough, enough ? "SufficientMemberPods" : "InsufficientMemberPods",
-        enough ? "PodGroup has sufficient member pods" : fmt::format("{} more pods are needed", missing)},
+        enough         ? "PodGroup has sufficient member pods"
+        : missing == 1 ? "1 more pod is needed"
+                       : fmt::format("{} more pods are needed", missing)},
        of.now);
   bool before = of.gang.whole_once;  // "has ever been allocated"
   if (of.ready() && of.tally.pods > 0) {

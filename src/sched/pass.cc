@@ -46,6 +46,11 @@ bool Pass::is_touched(int g) const {
   return known.evicted || !known.bound.empty();
 }
 
+bool Pass::is_in(int g, LevelMask level) const {
+  const int place = row_of_[static_cast<size_t>(g)];
+  return place < 0 || (rows_[static_cast<size_t>(place)].present & level) != 0;
+}
+
 void Pass::read_what_is_there() {
   for (int q = -1; q < static_cast<int>(cluster.queues.size()); ++q) {
     book.hold(Moment::kNow, q, standing.held_by_queue(q));

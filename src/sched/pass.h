@@ -52,7 +52,7 @@ class Pass {
   // answers which those were. After a roll back of the State, undo_lift() takes that back too.
   unsigned lift(int g, unsigned mask);
   void undo_lift(int g, unsigned mask) { row(g).present |= mask; }
-  bool is_in(int g, LevelMask level) const { return (row(g).present & level) != 0; }
+  bool is_in(int g, LevelMask level) const;
 
   Amounts requests_of(int g, const Spots& spots) const;
   Amounts wanted_by(int g) const;  // what all of its members that wait ask for

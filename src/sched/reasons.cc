@@ -80,13 +80,14 @@ std::string holders_text(Pass& pass, int g, const Short& lack) {
   std::vector<Holder> holders;
   bool everywhere = there.size() == static_cast<size_t>(pass.tables.nodes());
   for (int other : pass.by_id) {
-    int64_t amount = everywhere ? amount_at(pass.held_by(other), lack.resource) : 0;
+    if (other == g || pass.pods_held(other) == 0) continue;
+    int64_t amount = 0;
     for (const Member& member : pass.gang(other).members) {
-      if (everywhere) break;  // already summed up
-      if (member.state != MemberState::kPlaced || !there.contains(pass.tables.rank_of(member.node))) continue;
+      if (member.state != MemberState::kPlaced || member.node < 0) continue;
+      if (!everywhere && !there.contains(pass.tables.rank_of(member.node))) continue;
       amount += amount_at(pass.tables.pod_class(member.pod_class).requests, lack.resource);
     }
-    if (amount > 0 && other != g) holders.push_back({other, amount});
+    if (amount > 0) holders.push_back({other, amount});
   }
   std::stable_sort(holders.begin(), holders.end(), [&](const Holder& a, const Holder& b) {
     Time x = pass.gang(a.gang).ends_at.value_or(Time{INT64_MAX});
@@ -140,9 +141,9 @@ std::string fragments_text(Pass& pass, int g, bool in_detail) {
     int64_t room = 0;
     for (int n : nodes_of(pass, g, bundle.some_class)) room += pass.state.room_for(n, bundle.some_class);
     if (room >= bundle.pods) continue;
-    return fmt::format("needs {}{}; enough is free in all, but in pieces: {} of them fit",
+    return fmt::format("needs {}{}; enough is free in all, but in pieces: {} of them fit{}",
                        pods_phrase(pass, bundle.pods, bundle.some_class),
-                       on_nodes(pass, g, bundle.some_class), room);
+                       on_nodes(pass, g, bundle.some_class), room, room == 1 ? "s" : "");
   }
   if (std::string words = domain_text(pass, g); !words.empty()) return words;
   if (std::string words = neighbours_text(pass, g, in_detail); !words.empty()) return words;

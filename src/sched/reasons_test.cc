@@ -18,6 +18,8 @@ TEST(Reasons, SayWhatIsLackingAndWhoFreesIt) {
   EXPECT_EQ(reason(pieces, "b"), "needs 3 cpu; 0 free, 1 frees when default/x ends, 1 when default/y ends");
   World whole("node n1 cpu=3\nnode n2 cpu=3\ngang x w@n1:cpu=1\ngang y w@n2:cpu=1\ngang b w*1:cpu=3");
   EXPECT_EQ(reason(whole, "b"), "needs 1 pod of 3 cpu; enough is free in all, but in pieces: 0 of them fit");
+  World one("node n1 cpu=5\nnode n2 cpu=5\ngang x w@n1:cpu=1\ngang y w@n2:cpu=3\ngang b w*2:cpu=3");
+  EXPECT_EQ(reason(one, "b"), "needs 2 pods of 3 cpu; enough is free in all, but in pieces: 1 of them fits");
   World never(
       "node n1 cpu=3 zone=b\nnode n2 cpu=3 cordoned\ngang b w*1:cpu=1,zone=a\ngang c w*1:cpu=4\ngang d "
       "w*2:cpu=3");
