@@ -1,6 +1,7 @@
 #include "control/tensorboard.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/match.h"
 #include "control/retry.h"
@@ -67,6 +68,7 @@ void BoardKeeper::take_in(int stream, const std::vector<client::Output>& outputs
       if (stream != kBoardStream) {
         wake_owner(*seen, now);
       } else if (changed.after == nullptr) {
+        told_.erase(key);
         queue_.forget(key);
       } else {
         queue_.add(key, now);
@@ -98,14 +100,17 @@ bool BoardKeeper::step(Time now) {
   queue_.done(*key);
   client::Object board = caches_[kBoardStream].find(key->ns, key->name);
   if (board == nullptr) {
+    told_.erase(*key);
     queue_.forget(*key);
     return true;
   }
   std::optional<Time> wake;
   if (std::optional<Error> error = keep(board, now, wake)) {
-    if (options_.trouble) options_.trouble(*key, *error);
+    const bool is_news = std::exchange(told_[*key], error->message) != error->message;
+    if (is_news && options_.trouble) options_.trouble(*key, *error);
     queue_.add(*key, queue_.back_off(*key, now));
   } else {
+    told_.erase(*key);
     queue_.reset(*key);
     if (wake) queue_.add(*key, *wake);
   }

@@ -27,7 +27,8 @@ struct BoardOptions {
   // Asked before each object and before each write; nothing is done while somebody else leads. Empty: we
   // always do.
   std::function<bool()> leads;
-  // Told of every error, after which the object is tried again, ever more seldom. Empty: nobody is.
+  // Told of an error, after which the object is tried again, ever more seldom; of the same again, not. Empty:
+  // nobody is.
   std::function<void(const client::ObjectKey&, const Error&)> trouble;
 };
 
@@ -68,6 +69,7 @@ class BoardKeeper final : public Steps {
   Queue<client::ObjectKey> queue_;
   Time not_before_;  // somebody else leads
   Recorder recorder_;
+  std::map<client::ObjectKey, std::string> told_;  // what is wrong, as it was told last
 };
 
 }  // namespace trainyard::control

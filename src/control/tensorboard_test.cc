@@ -106,6 +106,9 @@ TEST_F(BoardKeeperTest, WhatTheServerRefusesIsToldOf) {
     keeper.on_list(wanted.stream, client_.send(wanted.request), now_);
   EXPECT_TRUE(keeper.step(now_));
   EXPECT_EQ(told, std::vector<std::string>{"ns/b: no such status"});
+  now_ = now_ + seconds(600);
+  EXPECT_TRUE(keeper.step(now_));
+  EXPECT_EQ(told.size(), 1u) << "the same again is told once";
 }
 
 TEST_F(BoardKeeperTest, AChangedSpecReplacesThePod) {
