@@ -28,8 +28,9 @@ Result<std::vector<HostLayer>> make_host_root(const std::filesystem::path& folde
                                               const std::filesystem::path& layer,
                                               const std::filesystem::path& our_own);
 
-// Makes the way to `target`, below the folder of the host, in its layer, where there is none: in a folder that
-// belongs to somebody else on the host nobody could make it. Where a link is on the way, nothing is made.
+// Makes the way to `target`, below the folder of the host, in its layer, where there is none: in a folder
+// that belongs to somebody else on the host nobody could make it. Where a link is on the way, nothing is
+// made.
 Result<Done> make_way(const HostLayer& layer, const std::filesystem::path& target, bool to_a_file);
 
 // Holds at `target` what is at `source` at this moment, whatever is put in its place later.
