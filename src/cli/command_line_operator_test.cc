@@ -84,8 +84,8 @@ TEST(CommandLineOperator, FlagsOfTheirOlderOperator) {
 // As Deployments of theirs have them, whose charts write a value that is not set as nothing.
 TEST(CommandLineOperator, FlagsAsGoReadsThem) {
   OperatorCommand command =
-      read_operator({"-leader-elect=false", "-enable-scheme", "tfjob", "--namespace=",
-                     "--gang-scheduler-name=", "--zap-log-level=Error", "--zap-encoder=JSON",
+      read_operator({"-leader-elect=false", "-enable-scheme", "tfjob",
+                     "--namespace=", "--gang-scheduler-name=", "--zap-log-level=Error", "--zap-encoder=JSON",
                      "-alsologtostderr", "--logtostderr=true", "-v=1", "-n", "x"});
   EXPECT_FALSE(command.leader_elect);
   EXPECT_EQ(command.dialects, std::vector<std::string>{"tfjob"});

@@ -196,8 +196,8 @@ void ExplainText::rules() const {
   for (const JobRule& rule : job_rules(spec_)) line(fmt::format("{:<10}{}", rule.subject, rule.text));
 }
 
-void ExplainText::outlook(const json::object& status, const model::Observation& seen,
-                          const model::Plan& plan, Time now) const {
+void ExplainText::outlook(const json::object& status, const model::Observation& seen, const model::Plan& plan,
+                          Time now) const {
   heading("State");
   line(fmt::format("{}{}", to_string(plan.state.phase),
                    plan.state.result ? fmt::format(", {}", to_string(*plan.state.result)) : ""));

@@ -138,9 +138,8 @@ SchedulerView::SchedulerView(bool waits_for_claims)
   streams_.push_back({kube::kNodes, {}, ""});
   for (const kube::Resource& resource : kGroupResources) {
     streams_.push_back({resource, {}, ""});
-    groups_.emplace_back([resource, this](const client::Object& object) {
-      return read_group(object, resource, patterns_);
-    });
+    groups_.emplace_back(
+        [resource, this](const client::Object& object) { return read_group(object, resource, patterns_); });
   }
   for (const kube::Resource& resource : kQueueResources) {
     streams_.push_back({resource, {}, ""});
@@ -283,8 +282,8 @@ void SchedulerView::forget_old_shapes() {
     used[static_cast<size_t>(sight.value.seen.shape)] = true;
     used_labels[static_cast<size_t>(sight.value.seen.labels)] = true;
   }
-  const auto live = std::count(used.begin(), used.end(), true) +
-                    std::count(used_labels.begin(), used_labels.end(), true);
+  const auto live =
+      std::count(used.begin(), used.end(), true) + std::count(used_labels.begin(), used_labels.end(), true);
   shapes_checked_ = 2 * static_cast<int>(live) + kShapesSpare;
   if (there <= shapes_checked_) return;
   const std::vector<int> renamed = shapes_.keep(used);

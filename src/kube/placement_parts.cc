@@ -84,8 +84,7 @@ void check_node_requirement(const json::object& requirement, const std::string& 
     }
   } else if (operation == "Gt" || operation == "Lt") {
     if (count != 1) {
-      add_required(faults, at + ".values",
-                   "must be specified single value when `operator` is 'Lt' or 'Gt'");
+      add_required(faults, at + ".values", "must be specified single value when `operator` is 'Lt' or 'Gt'");
     }
   } else {
     add_invalid(faults, at + ".operator", operation,
@@ -229,9 +228,8 @@ void check_overhead(const json::object& spec, PartFaults& faults) {
 
 PartFaults placement_faults(const json::object& spec) {
   PartFaults faults;
-  each_of(spec, "tolerations", "", [&](const json::object& entry, const std::string& at) {
-    check_toleration(entry, at, faults);
-  });
+  each_of(spec, "tolerations", "",
+          [&](const json::object& entry, const std::string& at) { check_toleration(entry, at, faults); });
   std::set<std::pair<std::string_view, std::string_view>> spreads;
   each_of(spec, "topologySpreadConstraints", "", [&](const json::object& entry, const std::string& at) {
     check_spread(entry, at, spreads, faults);

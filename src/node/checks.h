@@ -43,7 +43,7 @@ class Checks {
     std::unique_ptr<ExecProcess> command;
     Fd socket;
     std::unique_ptr<transport::TlsLink> tls;  // on the socket; null where it is spoken to in the open
-    std::string request;           // still to be sent
+    std::string request;                      // still to be sent
     std::string reply;
     bool grpc = false;    // the reply is one of gRPC's health protocol, not HTTP/1.1
     bool sleeps = false;  // time itself is the answer

@@ -294,10 +294,10 @@ TEST_F(NodeTest, MissingConfigurationIsSaidAndWaitedFor) {
 }
 
 TEST_F(NodeTest, APodMayWantNoVariablesOfServices) {
-  ASSERT_TRUE(client::create(plane_, kube::kServices, "ns",
-                             parse(R"({"metadata":{"name":"web","namespace":"ns"},
+  ASSERT_TRUE(
+      client::create(plane_, kube::kServices, "ns", parse(R"({"metadata":{"name":"web","namespace":"ns"},
                              "spec":{"clusterIP":"10.1.1.1","ports":[{"port":80}]}})"))
-                  .ok());
+          .ok());
   int pods = 0;
   auto says = [&](bool links) {
     const std::string name = fmt::format("pod-{}", pods++);

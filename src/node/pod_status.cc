@@ -84,8 +84,7 @@ Verdict behind_gates(const PodView& view) {
     if (condition == nullptr) {
       missing += fmt::format("corresponding condition of pod readiness gate \"{}\" does not exist.", type);
     } else {
-      missing +=
-          fmt::format("the status of pod readiness gate \"{}\" is not \"True\", but {}", type, status);
+      missing += fmt::format("the status of pod readiness gate \"{}\" is not \"True\", but {}", type, status);
     }
   }
   if (missing.empty()) return {true, "", ""};

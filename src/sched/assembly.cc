@@ -84,10 +84,7 @@ NodeSeen see_node(const json::object& object) {
 
 Assembly::Assembly(Cluster& cluster, const Documents& documents, const VolumesFound* volumes,
                    const Shapes& shapes, const FrontOptions& options)
-    : cluster_(cluster),
-      volumes_(volumes),
-      shapes_(shapes),
-      options_(options) {
+    : cluster_(cluster), volumes_(volumes), shapes_(shapes), options_(options) {
   name_resources(documents);
   heed_labels(documents);
   read_nodes(documents.nodes);

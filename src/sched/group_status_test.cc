@@ -241,8 +241,7 @@ TEST(QueueStatus, GroupsThatHaveNoPhaseOfVolcanosAreCountedByTheirPods) {
     Stage stage{api, pods, group_status, "1"};
     stage.run();
     std::vector<const GroupSeen*> groups = {&stage.group_seen};
-    json::object status =
-        queue_status(queue, stage.snapshot, queue_sums(stage.snapshot), kNow).value();
+    json::object status = queue_status(queue, stage.snapshot, queue_sums(stage.snapshot), kNow).value();
     status.erase("state");
     status.erase("allocated");
     return json::serialize(status);

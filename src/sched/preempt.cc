@@ -16,8 +16,7 @@ constexpr size_t kFewCandidates = 6;  // of which all sets are looked at: 63
 std::vector<int> Preemption::candidates(int g, const Amounts& wanted) {
   std::vector<int> out;
   for (int v : pass_.by_id) {
-    bool movable =
-        v != g && pass_.pods_held(v) > 0 && pass_.gang(v).preemptible && !pass_.is_touched(v);
+    bool movable = v != g && pass_.pods_held(v) > 0 && pass_.gang(v).preemptible && !pass_.is_touched(v);
     if (movable && right(g, v, wanted)) out.push_back(v);
   }
   auto rank = [&](int v) {

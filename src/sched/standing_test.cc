@@ -65,8 +65,10 @@ TEST(Standing, OpenIsWhoAsksOrChanges) {
   using enum MemberState;
   const Cluster cluster = small_cluster();
   std::vector<Gang> gangs = {
-      gang("whole", "a", {kPlaced, kSucceeded}), gang("waits", "a", {kWaiting}),
-      gang("leaves", "a", {kPlaced, kLeaving}),  gang("extra", "a", {kPlaced, kWaiting}),
+      gang("whole", "a", {kPlaced, kSucceeded}),
+      gang("waits", "a", {kWaiting}),
+      gang("leaves", "a", {kPlaced, kLeaving}),
+      gang("extra", "a", {kPlaced, kWaiting}),
       gang("let-in", "a", {}),
   };
   gangs[3].min_member = 1;

@@ -62,8 +62,8 @@ json::object counts_of(const RoleCounts& counts, const model::JobState& state) {
   return entry;
 }
 
-// By which an autoscaler finds the pods whose number it changes. Only where that may change: Kubeflow's operator
-// tells it of no TFJob.
+// By which an autoscaler finds the pods whose number it changes. Only where that may change: Kubeflow's
+// operator tells it of no TFJob.
 void put_selector(json::object& entry, const model::JobSpec& spec, const model::Role& role) {
   const bool is_scaled = spec.source != nullptr && role.title == "Worker" &&
                          kube::bool_at(*spec.source, {"spec", "enableDynamicWorker"}) == true;
