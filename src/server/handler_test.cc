@@ -435,12 +435,35 @@ TEST_F(HandlerTest, Usage) {
   EXPECT_EQ(kube::text_at(shown.at("containers").get_array().at(0).get_object(), {"name"}), "c");
   pods_.used = {{"c", {-5, 1 << 20}}};
   EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/p").status, 404);
+  call("POST", "/api/v1/nodes", R"({"metadata":{"name":"trainyard","labels":{"zone":"a"}}})");
+  call("POST", "/api/v1/nodes", R"({"metadata":{"name":"simulated","labels":{"zone":"a"}}})");
   for (std::string version : {"v1beta1", "v1"}) {
     HttpResponse node = call("GET", "/apis/metrics.k8s.io/" + version + "/nodes/trainyard");
     EXPECT_EQ(text(node, {"apiVersion"}), "metrics.k8s.io/" + version);
     EXPECT_EQ(text(node, {"usage", "cpu"}), "1500000000n");
   }
   EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/nodes/other").status, 404);
+  EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/nodes/simulated").status, 404);
+}
+
+TEST_F(HandlerTest, UsageIsSelectedAsWhatIsMeasured) {
+  call("POST", "/api/v1/nodes", R"({"metadata":{"name":"trainyard","labels":{"zone":"a"}}})");
+  call("POST", std::string(kPodsPath), pod_text("p"));
+  call("POST", std::string(kPodsPath), pod_text("q"));
+  auto names = [&](const std::string& what) {
+    HttpResponse told = call("GET", "/apis/metrics.k8s.io/v1beta1/" + what);
+    std::string out;
+    for (const json::value& item : kube::or_empty(kube::array_at(object_of(told), {"items"})))
+      out += std::string(kube::name_of(item.get_object())) + " ";
+    return out;
+  };
+  EXPECT_EQ(names("nodes"), "trainyard ");
+  EXPECT_EQ(names("nodes?labelSelector=zone%3Da"), "trainyard ");
+  EXPECT_EQ(names("nodes?labelSelector=zone%3Db"), "");
+  EXPECT_EQ(names("namespaces/default/pods"), "p q ");
+  EXPECT_EQ(names("namespaces/default/pods?fieldSelector=metadata.name%3Dq"), "q ");
+  EXPECT_EQ(names("pods?fieldSelector=spec.nodeName%3Delsewhere"), "");
+  EXPECT_EQ(call("GET", "/apis/metrics.k8s.io/v1beta1/pods?fieldSelector=spec.color%3Dred").status, 400);
 }
 
 TEST_F(HandlerTest, LogsAreStreams) {

@@ -41,8 +41,12 @@ json::object pod_metrics(const json::object& pod, std::string_view api_version,
           {"containers", std::move(containers)}};
 }
 
-json::object node_metrics(std::string_view node, std::string_view api_version, const Usage& usage, Time now) {
-  json::object metadata{{"name", jview(node)}, {"creationTimestamp", format_rfc3339(now)}};
+json::object node_metrics(const json::object& node, std::string_view api_version, const Usage& usage,
+                          Time now) {
+  json::object metadata{{"name", jview(kube::name_of(node))}};
+  if (const json::object* labels = kube::object_at(node, {"metadata", "labels"}))
+    metadata["labels"] = *labels;
+  metadata["creationTimestamp"] = format_rfc3339(now);
   return {{"kind", "NodeMetrics"},           {"apiVersion", jview(api_version)},
           {"metadata", std::move(metadata)}, {"timestamp", format_rfc3339(now)},
           {"window", jview(kWindow)},        {"usage", quantities(usage)}};
@@ -53,50 +57,48 @@ void NodeMetrics::handle(const CallRef& call) {
     return refuse(call, method_not_allowed(&call->api->resource, call->request.method));
   }
   if (pods_ == nullptr) return refuse(call, unavailable("no node measures anything here"));
-  if (call->path.plural == "nodes") return nodes(call);
-  pods(call);
-}
-
-void NodeMetrics::nodes(const CallRef& call) {
-  bool one = !call->path.name.empty();
-  if (one && call->path.name != node_name_)
-    return refuse(call, not_found(call->api->resource, call->path.name));
-  auto node = std::make_shared<const json::object>(
-      node_metrics(node_name_, call->api->resource.api_version(), pods_->node_usage(), call->now));
-  if (one) return answer_object(call, node);
+  // What is measured is selected by what is measured of it.
+  const kube::Resource& measured = call->path.plural == "nodes" ? kube::kNodes : kube::kPods;
+  kube::List list;
   Result<kube::LabelSelector> labels = labels_of_query(call->query());
   if (!labels.ok()) return refuse(call, bad_request(labels.error().message));
-  std::vector<ObjectRef> items;
-  if (labels->matches(*node)) items.push_back(node);
-  answer_list(call, items, {});
-}
-
-void NodeMetrics::pods(const CallRef& call) {
-  kube::Request request{kube::kPods, call->path.ns, kube::List{}};
-  Result<kube::LabelSelector> labels = labels_of_query(call->query());
-  if (!labels.ok()) return refuse(call, bad_request(labels.error().message));
-  kube::List& list = std::get<kube::List>(request.verb);
   list.labels = std::move(labels).value();
+  Result<kube::FieldSelector> fields = fields_of_query(measured, call->query());
+  if (!fields.ok()) return refuse(call, bad_request(fields.error().message));
+  list.fields = std::move(fields).value();
   if (!call->path.name.empty()) list.fields.add("metadata.name", call->path.name);
-  hub_.submit(std::move(request), [this, call](Result<hub::Answer> answer) {
+  hub_.submit({measured, call->path.ns, std::move(list)}, [this, call](Result<hub::Answer> answer) {
     auto shared = std::make_shared<Result<hub::Answer>>(std::move(answer));
     run_([this, call, shared] {
       if (!shared->ok())
         return refuse(call, status_of(shared->error(), call->api->resource, call->path.name));
-      answer_pods(call, (*shared)->items);
+      answer_with(call, measure((*shared)->items, call));
     });
   });
 }
 
-void NodeMetrics::answer_pods(const CallRef& call, const std::vector<hub::Object>& all) {
+// Of those that were found; what is not known of one is left out.
+std::vector<ObjectRef> NodeMetrics::measure(const std::vector<hub::Object>& all, const CallRef& call) {
+  const std::string api_version = call->api->resource.api_version();
   std::vector<ObjectRef> items;
-  for (const hub::Object& pod : all) {
-    std::vector<ContainerUsage> usage = pods_->usage(std::string(kube::uid_of(*pod)));
+  for (const hub::Object& object : all) {
+    if (call->path.plural == "nodes") {
+      // Simulated nodes have nothing that could be measured.
+      if (kube::name_of(*object) != node_name_) continue;
+      items.push_back(std::make_shared<const json::object>(
+          node_metrics(*object, api_version, pods_->node_usage(), call->now)));
+      continue;
+    }
+    std::vector<ContainerUsage> usage = pods_->usage(std::string(kube::uid_of(*object)));
     std::erase_if(usage, [](const ContainerUsage& one) { return !is_measured(one); });
     if (usage.empty()) continue;
-    items.push_back(std::make_shared<const json::object>(
-        pod_metrics(*pod, call->api->resource.api_version(), usage, call->now)));
+    items.push_back(
+        std::make_shared<const json::object>(pod_metrics(*object, api_version, usage, call->now)));
   }
+  return items;
+}
+
+void NodeMetrics::answer_with(const CallRef& call, const std::vector<ObjectRef>& items) {
   if (call->path.name.empty()) return answer_list(call, items, {});
   if (items.empty()) return refuse(call, not_found(call->api->resource, call->path.name));
   answer_object(call, items.front());

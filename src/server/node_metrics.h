@@ -20,9 +20,8 @@ class NodeMetrics {
   void handle(const CallRef& call);
 
  private:
-  void nodes(const CallRef& call);
-  void pods(const CallRef& call);
-  void answer_pods(const CallRef& call, const std::vector<hub::Object>& all);
+  std::vector<ObjectRef> measure(const std::vector<hub::Object>& all, const CallRef& call);
+  static void answer_with(const CallRef& call, const std::vector<ObjectRef>& items);
 
   hub::Hub& hub_;
   PodAccess* pods_;
@@ -30,9 +29,10 @@ class NodeMetrics {
   Run run_;
 };
 
-// A PodMetrics; pure.
+// A PodMetrics and a NodeMetrics, with the labels of what is measured; pure.
 json::object pod_metrics(const json::object& pod, std::string_view api_version,
                          const std::vector<ContainerUsage>& usage, Time now);
-json::object node_metrics(std::string_view node, std::string_view api_version, const Usage& usage, Time now);
+json::object node_metrics(const json::object& node, std::string_view api_version, const Usage& usage,
+                          Time now);
 
 }  // namespace trainyard::server

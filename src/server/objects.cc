@@ -361,7 +361,7 @@ void Objects::remove_collection(const CallRef& call) {
   if (!query.ok()) return refuse(call, status_of_query(query.error(), "DeleteOptions"));
   Result<kube::LabelSelector> labels = labels_of_query(call->query());
   if (!labels.ok()) return refuse(call, bad_request(labels.error().message));
-  Result<kube::FieldSelector> fields = fields_of_query(*call->api, call->query());
+  Result<kube::FieldSelector> fields = fields_of_query(call->api->resource, call->query());
   if (!fields.ok()) return refuse(call, bad_request(fields.error().message));
   ask(call, kube::DeleteCollection{*labels, *fields, query->options}, {.dry_run = query->dry_run},
       [](const CallRef& call, const hub::Answer& answer) {

@@ -226,12 +226,12 @@ Result<kube::LabelSelector> labels_of_query(const Query& query) {
   return kube::LabelSelector::parse(query.get("labelSelector"));
 }
 
-Result<kube::FieldSelector> fields_of_query(const ApiResource& resource, const Query& query) {
+Result<kube::FieldSelector> fields_of_query(const kube::Resource& resource, const Query& query) {
   Result<kube::FieldSelector> asked = kube::FieldSelector::parse(query.get("fieldSelector"));
   if (!asked.ok()) return asked;
   std::string text;
   for (const kube::FieldSelector::Term& term : asked->terms()) {
-    std::string_view path = path_of_field(resource.resource, term.path);
+    std::string_view path = path_of_field(resource, term.path);
     if (path.empty()) return bad_query(fmt::format("field label not supported: {}", kube::shown(term.path)));
     text += (text.empty() ? "" : ",") + term_text(path, term);
   }
@@ -244,7 +244,7 @@ Result<kube::List> list_of_query(const ApiResource& resource, const Query& query
   Result<kube::LabelSelector> labels = labels_of_query(query);
   if (!labels.ok()) return labels.error();
   list.labels = std::move(labels).value();
-  Result<kube::FieldSelector> fields = fields_of_query(resource, query);
+  Result<kube::FieldSelector> fields = fields_of_query(resource.resource, query);
   if (!fields.ok()) return fields.error();
   list.fields = std::move(fields).value();
   Result<std::optional<int64_t>> limit = query.number("limit");
@@ -266,7 +266,7 @@ Result<kube::Watch> watch_of_query(const ApiResource& resource, const Query& que
   Result<kube::LabelSelector> labels = labels_of_query(query);
   if (!labels.ok()) return labels.error();
   watch.labels = std::move(labels).value();
-  Result<kube::FieldSelector> fields = fields_of_query(resource, query);
+  Result<kube::FieldSelector> fields = fields_of_query(resource.resource, query);
   if (!fields.ok()) return fields.error();
   watch.fields = std::move(fields).value();
   watch.version = query.get("resourceVersion");

@@ -37,7 +37,7 @@ Result<DeleteQuery> delete_of_query(const Query& query, const json::object* body
 Result<kube::LabelSelector> labels_of_query(const Query& query);
 // Only fields that such objects can be selected by; what the API calls differently from
 // the object (an event's "source") is translated.
-Result<kube::FieldSelector> fields_of_query(const ApiResource& resource, const Query& query);
+Result<kube::FieldSelector> fields_of_query(const kube::Resource& resource, const Query& query);
 
 // The version asked for when it is a number above `revision`.
 std::optional<TooNew> too_new(const Query& query, int64_t revision);

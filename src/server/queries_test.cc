@@ -37,7 +37,7 @@ TEST_F(QueriesTest, Lists) {
 TEST_F(QueriesTest, FieldsAreThoseOfTheKind) {
   auto fields = [&](const ApiResource& of, std::string_view text) {
     Result<kube::FieldSelector> selector =
-        fields_of_query(of, query("fieldSelector=" + kube::percent_encode(text)));
+        fields_of_query(of.resource, query("fieldSelector=" + kube::percent_encode(text)));
     return selector.ok() ? selector->to_string() : selector.error().message;
   };
   EXPECT_EQ(fields(pods(), "status.phase!=Running,metadata.name=a"), "status.phase!=Running,metadata.name=a");
