@@ -451,9 +451,9 @@ TEST_F(HandlerTest, UsageIsSelectedAsWhatIsMeasured) {
   call("POST", std::string(kPodsPath), pod_text("p"));
   call("POST", std::string(kPodsPath), pod_text("q"));
   auto names = [&](const std::string& what) {
-    HttpResponse told = call("GET", "/apis/metrics.k8s.io/v1beta1/" + what);
+    const json::object told = object_of(call("GET", "/apis/metrics.k8s.io/v1beta1/" + what));
     std::string out;
-    for (const json::value& item : kube::or_empty(kube::array_at(object_of(told), {"items"})))
+    for (const json::value& item : kube::or_empty(kube::array_at(told, {"items"})))
       out += std::string(kube::name_of(item.get_object())) + " ";
     return out;
   };
