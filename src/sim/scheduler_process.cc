@@ -80,6 +80,14 @@ void SchedulerProcess::settle() {
   if (scheduler_ != nullptr) plan_pump(ports_.cluster.now());
 }
 
+void SchedulerProcess::freeze_pods(Duration time) {
+  if (scheduler_ == nullptr) return;  // it will list anew
+  for (const auto& [stream, version] : seen_) {
+    const kube::Resource& resource = scheduler_->streams()[static_cast<size_t>(stream)].resource;
+    if (same_type(resource, kube::kPods)) frozen_until_[stream] = ports_.cluster.now() + time;
+  }
+}
+
 void SchedulerProcess::on_change(const Change& change) {
   if (scheduler_ == nullptr || inside_ || change.resource == &kube::kEvents) return;
   const auto& streams = scheduler_->streams();
@@ -184,7 +192,8 @@ void SchedulerProcess::pump() {
   const int64_t newest = ports_.cluster.store().revision();
   const bool behind =
       std::any_of(seen_.begin(), seen_.end(), [&](const auto& stream) { return stream.second != newest; });
-  if (behind) plan_pump(now + Duration{trouble_ && options_.faults.has(Fault::kWatchFreeze) ? 3'000 : 2});
+  const bool freezes = trouble_ && (options_.faults.has(Fault::kWatchFreeze) || !frozen_until_.empty());
+  if (behind) plan_pump(now + Duration{freezes ? 3'000 : 2});
 }
 
 void SchedulerProcess::die() {

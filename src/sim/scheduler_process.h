@@ -38,6 +38,8 @@ class SchedulerProcess final : public client::Client {
   SchedulerProcess& operator=(const SchedulerProcess&) = delete;
 
   void boot();
+  // What happens to pods is told to it when this time has passed.
+  void freeze_pods(Duration time);
   // A listener of the cluster.
   void on_change(const Change& change);
   void settle();

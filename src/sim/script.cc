@@ -30,7 +30,7 @@ constexpr Scenario kCrowded[] = {
     {"gang-in-part", "yard 1 1\ntfjob train worker=2 gang cpu=1\n5 cordon node-1\n"},
     {"t9k-gang-in-part", "yard 1 1 1\nt9k train ps=1 worker=2 gang cpu=1\n5 cordon node-2\n"},
     {"volcano-gang-in-part", "yard 1 1\nvolcano train ps=1 worker=1 cpu=1\n5 cordon node-1\n"},
-    // A gang that waits for more pods than its job makes, until somebody mends it.
+    // A manifest that asks for a larger gang than its job has pods, until somebody mends it.
     {"gang-too-large",
      "yard 2 2\ntfjob train worker=2 gang cpu=1 min-available=3\n40 apply tfjob train worker=2 gang cpu=1\n"
      "80 exit worker-0 0\n"},
@@ -50,6 +50,13 @@ constexpr Scenario kCrowded[] = {
      "yard 1 1\ntfjob train worker=2 gang cpu=1 restart=ExitCode backoff=3\n"
      "20 also tfjob rush worker=2 gang cpu=1 priority=high\n25 not tfjob rush worker=2\n"
      "60 exit train-worker-0 137\n90 delete\n"},
+    // The scheduler is not told that what it bound is bound, when there is room for one that goes before it
+    // and
+    // wants the same node.
+    {"gang-is-bound-and-not-seen",
+     "yard 2 2\nt9k large worker=2 gang cpu=2\n0 cordon node-0\n0 cordon node-1\n"
+     "5 also t9k small worker=2 gang cpu=1\n10 freeze 30\n12 uncordon node-0\n"
+     "20 uncordon node-1\n60 not t9k small worker=2\n90 exit worker-0 0\n"},
 };
 
 std::vector<Scenario> and_crowded(std::vector<Scenario> all) {

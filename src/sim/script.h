@@ -10,7 +10,8 @@
 // Deeds: exit POD CODE, evict POD, hang POD (its deletion will), lose-node POD, delete-pod POD,
 // delete-service SERVICE, apply BLUEPRINT, delete, orphan, create, command ACTION, quota PODS, no-quota;
 // also BLUEPRINT, which makes one more job of the same kind, and not BLUEPRINT, which deletes it; cordon NODE
-// (node-0, node-1, ...), in a yard. Pods and services are named by the end of their names.
+// and uncordon NODE (node-0, node-1, ...), freeze SECONDS (the scheduler is told of no pod), in a yard. Pods
+// and services are named by the end of their names.
 #pragma once
 
 #include <string>

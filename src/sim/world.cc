@@ -212,6 +212,13 @@ void World::play(const ScriptLine& line) {
   } else if (line.deed == "cordon") {
     CHECK(crowd_ != nullptr);
     crowd_->yard.cordon(line.argument, true);
+  } else if (line.deed == "uncordon") {
+    CHECK(crowd_ != nullptr);
+    crowd_->yard.cordon(line.argument, false);
+  } else if (line.deed == "freeze") {
+    CHECK(crowd_ != nullptr);
+    for (const auto& scheduler : crowd_->schedulers)
+      scheduler->freeze_pods(seconds(std::stoi(line.argument)));
   } else {
     CHECK(line.deed == "command");
     users_.command(job, line.argument);
