@@ -196,14 +196,20 @@ int mounted_anywhere(Yard& yard, std::ostream& words) {
   return yard.runtime->destroy("p1").ok() ? kFine : kWrong;
 }
 
+// Where anybody may write, with a shim that anybody can run.
+Yard yard_of_everybody(const fs::path& folder) {
+  fs::permissions(folder, fs::perms::all);
+  fs::copy_file(TRAINYARD_TEST_SHIM, folder / "shim");
+  Yard yard;
+  yard.data = folder / "data";
+  yard.shim = {(folder / "shim").string()};
+  return yard;
+}
+
 TEST(SandboxUser, VolumesOfAnOrdinaryUserLieAnywhere) {
   if (::geteuid() != 0) GTEST_SKIP() << "run as root, to become another user";
   TempFolder folder;
-  fs::permissions(folder.path(), fs::perms::all);
-  Yard yard;
-  yard.data = folder.path() / "data";
-  yard.shim = {(folder.path() / "shim").string()};
-  fs::copy_file(TRAINYARD_TEST_SHIM, folder.path() / "shim");
+  Yard yard = yard_of_everybody(folder.path());
   int end = as_nobody(folder.path(), [&](std::ostream& words) { return mounted_anywhere(yard, words); });
   if (end == kForbiddenHere) GTEST_SKIP() << text_of(folder.path() / "words");
   EXPECT_EQ(end, kFine) << text_of(folder.path() / "words");
@@ -212,11 +218,7 @@ TEST(SandboxUser, VolumesOfAnOrdinaryUserLieAnywhere) {
 TEST(SandboxUser, AnOrdinaryUserHasSandboxes) {
   if (::geteuid() != 0) GTEST_SKIP() << "run as root, to become another user";
   TempFolder folder;
-  fs::permissions(folder.path(), fs::perms::all);
-  Yard yard;
-  yard.data = folder.path() / "data";
-  yard.shim = {(folder.path() / "shim").string()};
-  fs::copy_file(TRAINYARD_TEST_SHIM, folder.path() / "shim");
+  Yard yard = yard_of_everybody(folder.path());
   int first = as_nobody(folder.path(), [&](std::ostream& words) { return first_life(yard, words); });
   if (first == kForbiddenHere)
     GTEST_SKIP() << "no user namespaces on this machine: " << text_of(folder.path() / "words");

@@ -14,6 +14,21 @@
 
 namespace trainyard::transport {
 
+// Gives a server a certificate that nobody has signed.
+inline void certify(SSL_CTX* context) {
+  constexpr long kSecondsValid = 3600;
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  X509* certificate = X509_new();
+  X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+  X509_gmtime_adj(X509_getm_notAfter(certificate), kSecondsValid);
+  X509_set_pubkey(certificate, key);
+  X509_sign(certificate, key, EVP_sha256());
+  CHECK(SSL_CTX_use_certificate(context, certificate) == 1);
+  CHECK(SSL_CTX_use_PrivateKey(context, key) == 1);
+  X509_free(certificate);
+  EVP_PKEY_free(key);
+}
+
 // Says the same to one who asks, in the open or by TLS with a certificate that nobody has signed.
 class Answering {
  public:
@@ -40,16 +55,8 @@ class Answering {
 
  private:
   static void answer_by_tls(int socket, const std::string& reply) {
-    constexpr long kSecondsValid = 3600;
     SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-    EVP_PKEY* key = EVP_EC_gen("P-256");
-    X509* certificate = X509_new();
-    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
-    X509_gmtime_adj(X509_getm_notAfter(certificate), kSecondsValid);
-    X509_set_pubkey(certificate, key);
-    X509_sign(certificate, key, EVP_sha256());
-    CHECK(SSL_CTX_use_certificate(context, certificate) == 1);
-    CHECK(SSL_CTX_use_PrivateKey(context, key) == 1);
+    certify(context);
     SSL* ssl = SSL_new(context);
     SSL_set_fd(ssl, socket);
     char asked[4096];
@@ -58,8 +65,6 @@ class Answering {
       SSL_shutdown(ssl);
     }
     SSL_free(ssl);
-    X509_free(certificate);
-    EVP_PKEY_free(key);
     SSL_CTX_free(context);
   }
 

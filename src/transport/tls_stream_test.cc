@@ -1,13 +1,13 @@
 #include "transport/tls_stream.h"
 
 #include <gtest/gtest.h>
-#include <openssl/x509.h>
 #include <sys/socket.h>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 
 #include "base/check.h"
+#include "transport/testing.h"
 
 namespace trainyard::transport {
 namespace {
@@ -15,25 +15,11 @@ namespace {
 namespace asio = boost::asio;
 using Want = TlsStream::Want;
 
-void certify(asio::ssl::context& context) {
-  constexpr long kSecondsValid = 3600;
-  EVP_PKEY* key = EVP_EC_gen("P-256");
-  X509* certificate = X509_new();
-  X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
-  X509_gmtime_adj(X509_getm_notAfter(certificate), kSecondsValid);
-  X509_set_pubkey(certificate, key);
-  X509_sign(certificate, key, EVP_sha256());
-  CHECK(SSL_CTX_use_certificate(context.native_handle(), certificate) == 1);
-  CHECK(SSL_CTX_use_PrivateKey(context.native_handle(), key) == 1);
-  X509_free(certificate);
-  EVP_PKEY_free(key);
-}
-
 // The two ends of one connection, both on this thread.
 class TlsStreamTest : public testing::Test {
  protected:
   TlsStreamTest() {
-    certify(server_context);
+    certify(server_context.native_handle());
     asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
     Socket near(io), far(io);
     near.connect(acceptor.local_endpoint());
