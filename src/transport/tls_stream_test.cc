@@ -6,7 +6,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 
-#include "base/check.h"
 #include "transport/testing.h"
 
 namespace trainyard::transport {
