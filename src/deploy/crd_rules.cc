@@ -12,6 +12,10 @@ constexpr std::string_view kT9kTypes =
 constexpr std::string_view kByType =
     R"json({"maxItems":16,"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["type"]})json";
 constexpr std::string_view kPriority = R"json({"minimum":0,"maximum":100})json";
+// The name of a queue or of a class; "" is none.
+constexpr std::string_view kObjectName =
+    R"json({"nullable":true,"maxLength":253,"pattern":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?)json"
+    R"json((\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$"})json";
 
 constexpr CrdBound kTfJobBounds[] = {
     {"", R"json({"required":["spec"]})json"},
@@ -35,6 +39,8 @@ constexpr CrdBound kTfJobBounds[] = {
     {"spec.runPolicy.schedulingPolicy.minAvailable", R"json({"minimum":0,"maximum":2147483647})json"},
     {"spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds",
      R"json({"minimum":0,"maximum":2147483647})json"},
+    {"spec.runPolicy.schedulingPolicy.queue", kObjectName},
+    {"spec.runPolicy.schedulingPolicy.priorityClass", kObjectName},
 };
 
 constexpr CrdBound kT9kJobBounds[] = {

@@ -19,9 +19,11 @@ constexpr const char* kAmountPattern =
     R"(^\+?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+)))"
     R"((([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
 
-// Names of containers and volumes, and of ports ("" is none); what labels may be; which protocols and pull
-// policies there are.
+// Names of containers and volumes, of other objects and of ports ("" is none); what labels may be; which
+// protocols and pull policies there are.
 constexpr const char* kLabelPattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+constexpr const char* kObjectNamePattern =
+    R"(^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$)";
 constexpr const char* kPortNamePattern = "^(([0-9]+-)*[0-9]*[a-z][a-z0-9]*(-[a-z0-9]+)*)?$";
 constexpr const char* kLabelValuePattern = "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$";
 constexpr const char* kProtocolPattern = "^(TCP|UDP|SCTP)$";
@@ -159,9 +161,13 @@ json::object container_schema() {
 // The types of fields that a pod is placed and run by.
 void add_pod_fields(json::object& properties) {
   constexpr std::string_view kText = "As of any pod: kubectl explain pod.spec.";
-  for (std::string_view name : {"schedulerName", "priorityClassName", "serviceAccountName", "nodeName",
-                                "hostname", "subdomain", "runtimeClassName", "dnsPolicy"}) {
+  for (std::string_view name : {"schedulerName", "hostname", "subdomain", "dnsPolicy"}) {
     properties[jview(name)] = maybe("string", kText);
+  }
+  for (std::string_view name : {"priorityClassName", "serviceAccountName", "nodeName", "runtimeClassName"}) {
+    json::object other = word_like(kText, kObjectNamePattern);
+    other["maxLength"] = 253;
+    properties[jview(name)] = std::move(other);
   }
   for (std::string_view name : {"hostNetwork", "hostIPC", "hostPID", "shareProcessNamespace",
                                 "automountServiceAccountToken", "enableServiceLinks"}) {

@@ -161,6 +161,8 @@ TEST(Crds, TellWhatIsWrongWithAPodTemplateWhereASchemaCan) {
        {"Always", "IfNotPresent", "Never"},
        {"always", "No"}},
       {{"spec", "containers", "[]", "ports", "[]", "protocol"}, {"TCP", "UDP", "SCTP"}, {"tcp", "HTTP"}},
+      {{"spec", "priorityClassName"}, {"", "high", "team-a.high"}, {"High", "a b", "-a", "a..b"}},
+      {{"spec", "serviceAccountName"}, {"", "runner"}, {"Runner", "a_b"}},
       {{"spec", "containers", "[]", "ports", "[]", "name"},
        {"tfjob-port", "a", "1-a", "12a-3-b4"},
        {"A", "12", "a--b", "-a", "a-", "1-2"}},

@@ -24,8 +24,11 @@ TAKEN = {
         "files of volumes that lead out, and modes that are none",
         "mounts that lead out of their volume",
         "probes with no handler or two",
+        "hooks, probes and a start that no server takes",
         # Nor are the fields by which the cluster places a pod and looks names up for it.
         "a pod that no server takes",
+        "tolerations, spread constraints and the like that no server takes",
+        "an affinity that no server takes",
     },
 }
 
