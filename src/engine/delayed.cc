@@ -16,6 +16,7 @@ void delay(Pass& pass, const Happening& happening, const model::Rule& rule) {
     return other.id == happening.id && other.action == rule.action;
   };
   if (std::any_of(pass.state.delayed.begin(), pass.state.delayed.end(), same)) return;
+  std::erase_if(pass.state.delayed, [&](const DelayedAction& other) { return other.id == happening.id; });
   pass.state.delayed.push_back({happening.id, uid, happening.trigger, rule.action, pass.now + *rule.delay});
 }
 

@@ -7,7 +7,8 @@
 
 namespace trainyard::engine {
 
-// Remembers the rule's action for later; the same one for the same pod only once.
+// Remembers the rule's action for later: one for a replica. The same action again changes nothing, another
+// takes its place.
 void delay(Pass& pass, const Happening& happening, const model::Rule& rule);
 // Takes those whose time has come, arms the wake-up for the rest.
 void run_delayed(Pass& pass);

@@ -116,6 +116,22 @@ TEST(Rules, DelayedActionWaitsOnTheJobAndIsTakenBackByRecovery) {
   EXPECT_EQ(yard.show(), "Restarting r=1 | worker-0 Pending@1, worker-1 Pending@1");
 }
 
+// As Volcano has it: there is one delayed action for a pod's name, and another one takes its place.
+TEST(Rules, AnotherDelayedActionForAReplicaTakesThePlaceOfTheFirst) {
+  Yard yard(
+      ruled({{{Trigger::kDisrupted, Trigger::kDeleted}, {}, {ActionKind::kRestart, Scope::kJob}, seconds(30)},
+             {{Trigger::kFailed}, {}, {ActionKind::kTerminate}, seconds(60)}}));
+  yard.settle().run_all().remove("worker-0");
+  yard.after(seconds(10));
+  EXPECT_EQ(yard.show(), "Starting | worker-0 Pending@1, worker-1 Running");
+  yard.end("worker-0", 2);
+  yard.after(seconds(59));
+  EXPECT_EQ(yard.seen.state.restarts, 0);
+  EXPECT_FALSE(yard.seen.state.finished());
+  yard.after(seconds(1));
+  EXPECT_EQ(yard.seen.state.result, ResultKind::kTerminated);
+}
+
 TEST(Rules, PendingTooLong) {
   Yard yard(ruled({{{Trigger::kPending}, {}, {ActionKind::kTerminate}, seconds(60)}}));
   yard.settle().running("worker-0");

@@ -73,8 +73,6 @@ std::string_view to_string(WaitKind kind) {
       return "NotStarted";
     case WaitKind::kDelayedAction:
       return "DelayedAction";
-    case WaitKind::kDeadline:
-      return "Deadline";
     case WaitKind::kTimeToLive:
       return "TimeToLive";
     case WaitKind::kMoreSteps:

@@ -156,7 +156,6 @@ enum class WaitKind {
   kCompanion,   // an object that must exist is not there
   kNotStarted,  // pods are there but have not started
   kDelayedAction,
-  kDeadline,
   kTimeToLive,
   kMoreSteps,  // the rest of a large plan
 };
