@@ -20,7 +20,7 @@ bool holds_a_place(const Member& member) {
 template <typename List>
 auto spot_in(List& list, Standing::Gangs gangs, std::string_view id) {
   return std::lower_bound(list.begin(), list.end(), id, [&](int other, std::string_view wanted) {
-    return gangs[static_cast<size_t>(other)].id < wanted;
+    return std::string_view(gangs[static_cast<size_t>(other)].id) < wanted;
   });
 }
 
@@ -115,7 +115,7 @@ void Standing::hold(int node, int pod_class, int q, int times) {
   } else {
     now_.give(tables_, node, pod_class, -times);
   }
-  sched::add(of_queues_[static_cast<size_t>(q + 1)], tables_.pod_class(pod_class).requests, times);
+  sched::add(of_queues_[static_cast<size_t>(q) + 1], tables_.pod_class(pod_class).requests, times);
 }
 
 }  // namespace trainyard::sched

@@ -28,7 +28,7 @@ class Standing {
   const Tables& tables() const { return tables_; }
   const Level& now() const { return now_; }
   // What gangs of the queue hold, those that leave included; -1: of no queue, and pods of others.
-  const Amounts& held_by_queue(int q) const { return of_queues_[static_cast<size_t>(q + 1)]; }
+  const Amounts& held_by_queue(int q) const { return of_queues_[static_cast<size_t>(q) + 1]; }
   const std::vector<int>& by_id() const { return by_id_; }
   const std::vector<int>& open() const { return open_; }  // by id, too
   int queue_of(int g) const { return facts_[static_cast<size_t>(g)].queue; }
